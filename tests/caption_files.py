@@ -1,4 +1,4 @@
-"""Captioned pictures, generated: a grid of two by two places, one of which holds the feature of a shape."""
+"""Generated captioned pictures: a two-by-two grid in which one place holds the feature of a shape."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ SIZES = {"train": 10, "valid": 3, "test": 2}
 
 
 def captioned(number: int) -> tuple[np.ndarray, list[str]]:
-    """The features (place, width) of a picture, and two captions of it."""
+    """Return the features (place, width) of a picture and two captions of it."""
     shape, place = number % len(SHAPES), number % len(PLACES)
     features = np.zeros((len(PLACES), 5), np.int8)
     features[place, shape] = 8
@@ -21,14 +21,14 @@ def captioned(number: int) -> tuple[np.ndarray, list[str]]:
 
 
 def write_captions(folder: Path, step: float = 0.25) -> dict[str, Any]:
-    """Files of captions, names, splits and features; what a recipe says of them."""
+    """Write files of captions, names, splits and features. Return the recipe entries for them."""
     every, captions = [], []
     names = {split: [f"{split}-{number}.jpg" for number in range(count)] for split, count in SIZES.items()}
-    for number, name in enumerate(name for own in names.values() for name in own):
+    for number, name in enumerate(name for split_names in names.values() for name in split_names):
         features, texts = captioned(number)
         every.append(features)
         captions += [f"{name}#{place}\t{text}" for place, text in enumerate(texts)]
-    files = {"captions": captions, "names": [name for own in names.values() for name in own], **names}
+    files = {"captions": captions, "names": [name for split_names in names.values() for name in split_names], **names}
     for name, lines in files.items():
         (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     np.save(folder / "features.npy", np.stack(every).transpose(2, 0, 1))

@@ -1,10 +1,10 @@
-"""Checks of shapes that are made when a function is first called.
+"""Shape checks that are built when a function is first called.
 
-Most functions are not called while shapes are checked, many that are called name no shape, and to write a check for
-each of them takes seconds. Where there is no shape, mypy has seen to the rest.
+Most functions are never called while shapes are checked, and many others name no shape. Writing a check for each of
+them takes seconds. Mypy covers functions without shapes.
 
 The option `--jaxtyping-packages` decorates whatever it imports with `jaxtyping.jaxtyped`, which binds the arguments of
-every call. `decorate_late` stands in for it: a function without a shape stays as it was written.
+every call. `decorate_late` replaces it and leaves functions without shapes undecorated.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,18 +22,21 @@ TypeChecker = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def check(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the same function, whose annotations beartype checks if one is a shape."""
+    """Return the function with its annotations checked by beartype if one of them is a shape."""
     return beartype(function) if names_shape(function) else function
 
 
 def names_shape(function: Callable[..., Any]) -> bool:
     """Return True if an annotation of a function is a shape, or text that might be one."""
     annotations = getattr(function, "__annotations__", {}).values()
-    return any("jaxtyping" in repr(each) or (isinstance(each, str) and "Tensor" in each) for each in annotations)
+    return any(
+        "jaxtyping" in repr(annotation) or (isinstance(annotation, str) and "Tensor" in annotation)
+        for annotation in annotations
+    )
 
 
 def decorate_late(*, typechecker: TypeChecker) -> Callable[[Any], Any]:
-    """Return a decorator that does what jaxtyping's does, at the first call at which shapes are checked."""
+    """Return a decorator that does what jaxtyping's does, but only at the first call that checks shapes."""
 
     def decorate(decorated: Any) -> Any:
         if isfunction(decorated):
@@ -62,7 +65,7 @@ def _check_when_called(function: Callable[..., Any], typechecker: TypeChecker) -
 
 @contextmanager
 def shapes(checked: bool) -> Iterator[None]:
-    """Check shapes in this block, or do not."""
+    """Switch shape checks on or off in this block."""
     before = jaxtyping.config.jaxtyping_disable
     jaxtyping.config.update("jaxtyping_disable", not checked)
     try:

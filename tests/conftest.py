@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Settings and fixtures that all tests share."""
 
 import gc
 import os
@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-# Tests run side by side; threads inside each would only fight for the cores. Set before torch is imported.
+# Tests run in parallel, so threads inside each would only compete for the cores. Set this before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Tests run on the CPU, where a test means the same on every machine; `make test-gpu` shows those of kernels and of
-# tests/gpu the GPU. Without it kernels run in Triton's interpreter, which is asked for before anyone imports Triton.
+# Tests run on the CPU, where they mean the same on every machine. `make test-gpu` shows the GPU to the tests of kernels
+# and of tests/gpu. Without it, kernels run in Triton's interpreter, which must be requested before Triton is imported.
 if os.environ.get("REGARD_TEST_GPU") != "1":
     os.environ["CUDA_VISIBLE_DEVICES"], os.environ["TRITON_INTERPRET"] = "", "1"
-# What numba would compile for seconds runs as plain Python, on data of a few words; see tests/kernels.
+# Run as plain Python what numba would compile for seconds: the data is a few words. See tests/kernels.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -25,40 +25,40 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 jaxtyping.jaxtyped = decorate_late
-# Examples follow from the test alone, and not also from the constants of all modules that happen to be loaded, which
-# every worker would gather for seconds.
+# Derive examples from the test alone. Otherwise every worker spends seconds gathering constants from all loaded
+# modules.
 providers._get_local_constants = lambda: providers._local_constants
 
-# How long an example takes says more of what else the machine does than of the code.
+# The time an example takes depends on the machine's load more than on the code.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
-# The tests in these directories run models whose shapes other tests check, which takes a third of the time of a test.
+# The tests in these directories run models whose shapes other tests check. Checking takes a third of a test's time.
 UNCHECKED = {"browser", "cli", "decoding", "engines", "runs", "seeing", "serving", "training", "verbs", "viewing"}
-# Of what is held of every family, a few tests go through all of its model; they ask for `checked_shapes`.
+# A few of the tests that run for every family go through the whole model; they request `checked_shapes`.
 UNCHECKED |= {"test_laws.py", "test_promises.py"}
 
 
 def pytest_configure() -> None:
-    """Listen to Ctrl-C, which a shell has what it runs in the background ignore, and all that this starts with it."""
+    """Listen to Ctrl-C. Shells make background processes, and everything these start, ignore it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # What is imported while tests are collected stays; to look through it for garbage again and again takes seconds.
+    # Modules imported during collection stay loaded. Searching them for garbage again and again takes seconds.
     gc.disable()
-    # No test cuts the power, and to wait for the disk at every file takes a tenth of the time of a training.
+    # No test cuts the power, and syncing every file to disk takes a tenth of a training's time.
     os.fsync = lambda descriptor: None
     _watch_batches()
 
 
 def pytest_collection_finish() -> None:
-    """From now on look for garbage, but not among what was there before the first test, and more rarely than usual."""
+    """Collect garbage from now on, but more rarely than usual and not among objects that precede the first test."""
     gc.freeze()
-    gc.set_threshold(100_000)  # to look at every 700 new objects takes one second of fifteen
+    gc.set_threshold(100_000)  # a collection at every 700 new objects takes one second of fifteen
     gc.enable()
     _seed_only_what_is_there()
 
 
 def _seed_only_what_is_there() -> None:
-    """Where there is no GPU, keep `torch.manual_seed` from writing down the stack for the day that there is one."""
+    """Without a GPU, keep `torch.manual_seed` from recording the stack for a later CUDA start."""
     import torch
 
     if not torch.cuda.is_available():
@@ -66,7 +66,7 @@ def _seed_only_what_is_there() -> None:
 
 
 def _watch_batches() -> None:
-    """In all tests, make it an error to draw batches for a training from global random numbers."""
+    """Make it an error in every test to draw training batches from global random numbers."""
     from regard.promises.purity import pure, watch_python
     from regard.training import prefetch
 
@@ -77,9 +77,10 @@ def _watch_batches() -> None:
 
 @pytest.fixture(scope="session")
 def triton_interpreter() -> None:
-    """Let Triton's interpreter count loops by arrays of one number, which numpy 2.4 no longer takes for a number.
+    """Let Triton's interpreter count loops with arrays of one number, which numpy 2.4 no longer converts.
 
-    Triton 3.6, which torch 2.11 needs, calls `int` on such an array; later releases squeeze it first, as done here.
+    Triton 3.6, which torch 2.11 needs, calls `int` on such an array. Later releases squeeze it first, as this fixture
+    does.
     """
     from triton.runtime import interpreter
 
@@ -94,7 +95,7 @@ def triton_interpreter() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Check shapes in a test and its fixtures, or not, by where the test is."""
+    """Check shapes in a test and its fixtures, or not, depending on where the test is."""
     directory = item.path.relative_to(Path(__file__).parent).parts[0]
     with shapes(checked=directory not in UNCHECKED):
         return (yield)
@@ -102,21 +103,21 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture
 def unchecked_shapes() -> Iterator[None]:
-    """Switch the checking of shapes off, to see what users see who do not have it on."""
+    """Switch shape checks off, as they are for users."""
     with shapes(checked=False):
         yield
 
 
 @pytest.fixture
 def checked_shapes() -> Iterator[None]:
-    """Switch the checking of shapes on, in a file whose other tests go the same ways."""
+    """Switch shape checks on in a file whose other tests take the same paths."""
     with shapes(checked=True):
         yield
 
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small trained translator; who changes it takes a copy."""
+    """Return the folder of a small trained translator. Tests that change it must copy it first."""
     from small import train_arguments, write_corpus
 
     from regard.cli import main
@@ -128,7 +129,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def no_curves() -> Iterator[None]:
-    """Trainings of this test draw no curves; those of fixtures with a wider scope do."""
+    """Draw no curves in trainings of this test. Fixtures with a wider scope still draw them."""
     from small import undrawn
 
     with undrawn():

@@ -7,7 +7,7 @@ GOOD, BAD, NEUTRAL = ("good", "fine", "lovely"), ("bad", "awful", "dull"), ("the
 
 
 def write_labelled(path: Path, count: int, seed: int = 1) -> Path:
-    """Lines of a label and a text, which is of one or the other class by a single word."""
+    """Write lines of a label and a text; a single word decides the class."""
     draws = random.Random(seed)
     lines = []
     for number in range(count):

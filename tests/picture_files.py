@@ -10,7 +10,7 @@ from PIL import Image
 
 
 def write_idx(path: Path, array: np.ndarray) -> str:
-    """Write bytes in the idx format, packed where the name says so."""
+    """Write bytes in the idx format, compressed if the name says so."""
     head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
     content = head + array.astype(np.uint8).tobytes()
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
@@ -18,7 +18,7 @@ def write_idx(path: Path, array: np.ndarray) -> str:
 
 
 def write_set(folder: Path, pictures: np.ndarray, labels: Sequence[int], name: str = "train") -> dict[str, str]:
-    """The idx files of labelled pictures, as `[data]` of a recipe names them."""
+    """Write the idx files of labelled pictures. Return their names as in `[data]` of a recipe."""
     return {
         "pictures": write_idx(folder / f"{name}-pictures.gz", pictures),
         "labels": write_idx(folder / f"{name}-labels", np.array(labels)),
@@ -26,7 +26,7 @@ def write_set(folder: Path, pictures: np.ndarray, labels: Sequence[int], name: s
 
 
 def write_listing(folder: Path, pictures: np.ndarray, labels: Sequence[str]) -> str:
-    """Picture files and the lines that name them."""
+    """Write picture files and the lines that name them."""
     lines = []
     for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
         Image.fromarray(picture.astype(np.uint8)).save(folder / f"{number}.png")
@@ -36,9 +36,9 @@ def write_listing(folder: Path, pictures: np.ndarray, labels: Sequence[str]) -> 
 
 
 def flags(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pictures whose right end is black (0) or white (1), and so is, by chance, the left; a first glimpse sees neither.
+    """Return pictures whose right end is black (0) or white (1); a first glimpse does not see it.
 
-    Only who learns to look to the right can tell them apart.
+    The left end is random. Only a model that learns to look to the right can tell the pictures apart.
     """
     left, right = np.random.default_rng(7).integers(0, 2, (2, count))
     pictures = np.zeros((count, 8, 16), np.uint8)

@@ -1,4 +1,4 @@
-"""Small plugins for tests: modules with rows, packages that are installed with entry points, and a clean slate."""
+"""Small plugins for tests: modules with rows, packages installed with entry points, and a way to unload them."""
 
 import os
 import sys
@@ -20,14 +20,14 @@ ROWS = """
 
 
 def write_module(folder: Path, name: str, text: str) -> Path:
-    """Write a module of this text behind the imports and the row that most tests need."""
+    """Write a module with this text after the imports and the row that most tests need."""
     path = folder / f"{name}.py"
     path.write_text(textwrap.dedent(ROWS) + textwrap.dedent(text), encoding="utf-8")
     return path
 
 
 def write_entry_point(folder: Path, package: str, value: str, version: str = "1.0") -> None:
-    """Let a folder on Python's path look as if a package with this entry point was installed there."""
+    """Make a folder on Python's path look as if a package with this entry point were installed there."""
     info = folder / f"{package.replace('-', '_')}-{version}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n", encoding="utf-8")
@@ -35,7 +35,7 @@ def write_entry_point(folder: Path, package: str, value: str, version: str = "1.
 
 
 def forget_plugins() -> None:
-    """Forget what was loaded, as if this process had just begun."""
+    """Forget the loaded plugins, as if this process had just started."""
     for function in (plugins._load, plugins._call, plugins._installed, plugins.installed_entry_points, recipe_class):
         function.cache_clear()
     plugins._registered.clear()
@@ -44,7 +44,7 @@ def forget_plugins() -> None:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty folder on Python's path, in a process that knows no plugin before and after."""
+    """Return an empty folder on Python's path, in a process that has no plugin loaded before or after."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)

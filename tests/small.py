@@ -1,4 +1,4 @@
-"""A translator that is trained in a second or two, for tests of everything around it."""
+"""A translator that trains in a second or two, for tests of everything around it."""
 
 import shutil
 from collections.abc import Iterator
@@ -23,13 +23,13 @@ SETTINGS = {
     "training.save_every": 4,
     "training.optimizer.learning_rate": 0.01,
     "training.optimizer.warmup": 4,
-    "decoding.longest_ratio": 0.5,  # after so few steps nothing ends of itself
+    "decoding.longest_ratio": 0.5,  # after this few steps, no output ends by itself
     "decoding.longest_extra": 8,
 }
 
 
 def write_corpus(folder: Path, count: int = 300) -> tuple[Path, Path]:
-    """Two parallel files of generated sentences."""
+    """Write two parallel files of generated sentences."""
     source, target = folder / "small.en", folder / "small.pt"
     chosen = pairs("train", count=count)
     source.write_text("".join(f"{english}\n" for english, _ in chosen), encoding="utf-8")
@@ -38,14 +38,14 @@ def write_corpus(folder: Path, count: int = 300) -> tuple[Path, Path]:
 
 
 def train_arguments(source: Path, target: Path, out: Path, **more: object) -> list[str]:
-    """The command line that trains the small translator; `more` changes its settings, dots written as __."""
+    """Return the command line that trains the small translator; `more` changes settings, with __ for dots."""
     settings = SETTINGS | {name.replace("__", "."): value for name, value in more.items()}
     changes = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     return ["train", "--source", str(source), "--target", str(target), "--out", str(out), *changes]
 
 
 def write_recurrent_recipe(folder: Path, **model: object) -> Path:
-    """A recipe for a recurrent translator of the same size, its model's options as given."""
+    """Write a recipe for a recurrent translator of the same size with these model options."""
     import tomli_w
 
     source, target = write_corpus(folder)
@@ -70,7 +70,7 @@ def write_recurrent_recipe(folder: Path, **model: object) -> Path:
 
 
 def turn_around(run: Path, back: Path) -> Path:
-    """A copy of a translator that says it is of the other direction; its outputs are strange, its arithmetic is not."""
+    """Copy a translator and declare the opposite direction. Its outputs are odd, but its arithmetic is unchanged."""
     shutil.copytree(run, back)
     recipe = (back / "recipe.toml").read_bytes()
     swapped = recipe.replace(b'source_language = "en"', b'source_language = "pt"')
@@ -84,7 +84,7 @@ def turn_around(run: Path, back: Path) -> Path:
 
 @contextmanager
 def undrawn() -> Iterator[None]:
-    """In this block no training draws its curve, which takes as long as a small training itself."""
+    """Draw no training curves in this block; drawing takes as long as a small training."""
     from regard.runs import train
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""A small graph of two groups of friends, in plain files, and a recipe that learns who belongs to which in seconds."""
+"""A small graph of two groups of friends in plain files, and a recipe that learns the groups in seconds."""
 
 import random
 from pathlib import Path
@@ -9,10 +9,10 @@ NODES = len(GROUPS) * SIZE
 
 
 def write_small_graph(folder: Path, seed: int = 1) -> dict[str, str]:
-    """Edges mostly within a group, and features that say little of one node alone; gives the table `data`."""
+    """Write edges mostly within a group, and features that say little about one node. Return the `data` table."""
     chance = random.Random(seed)
     group = [node // SIZE for node in range(NODES)]
-    edges = [(node, node // SIZE * SIZE + (node + 1) % SIZE) for node in range(NODES)]  # a ring of each group
+    edges = [(node, node // SIZE * SIZE + (node + 1) % SIZE) for node in range(NODES)]  # a ring for each group
     edges += [(a, b) for a in range(NODES) for b in range(a) if group[a] == group[b] and chance.random() < 0.3]
     edges += [(0, SIZE)]
     features = [[chance.random() + (group[node] == column) * 0.5 for column in (0, 1, 2)] for node in range(NODES)]
@@ -20,17 +20,17 @@ def write_small_graph(folder: Path, seed: int = 1) -> dict[str, str]:
     lines = {
         "edges": [f"{a}\t{b}" for a, b in edges],
         "features": ["\t".join(f"{value:.3f}" for value in row) for row in features],
-        "labels": [GROUPS[each] for each in group],
+        "labels": [GROUPS[index] for index in group],
         "split": splits,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    for name, each in lines.items():
-        (folder / name).write_text("\n".join(each) + "\n", encoding="utf-8")
+    for name, rows in lines.items():
+        (folder / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
     return {name: str(folder / name) for name in lines}
 
 
 def small_recipe(folder: Path, members: int = 1, seed: int = 1, **training: Any) -> dict[str, Any]:
-    """The table of a recipe on that graph."""
+    """Return the table of a recipe on that graph."""
     return {
         "family": "gat",
         "task": "nodes",

@@ -5,17 +5,17 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-TONES = {"a": 400.0, "b": 900.0, "c": 1600.0}  # hertz, by what they say
-SPEAKERS = {"ann": 1.0, "bob": 1.15}  # how much higher their tones are
+TONES = {"a": 400.0, "b": 900.0, "c": 1600.0}  # hertz, by label
+SPEAKERS = {"ann": 1.0, "bob": 1.15}  # factor by which a speaker's tones are higher
 
 
 def tone(hertz: float, seconds: float, rate: int) -> np.ndarray:
-    """A tone that begins at zero."""
+    """Return a tone that begins at zero."""
     return 0.5 * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)
 
 
 def write_tones(folder: Path, numbers: int = 3, rate: int = 4000) -> Path:
-    """A folder of recordings called LABEL_SPEAKER_NUMBER.wav, each a little longer than the one before."""
+    """Write a folder of recordings called LABEL_SPEAKER_NUMBER.wav, each a little longer than the one before."""
     folder.mkdir(parents=True, exist_ok=True)
     for label, hertz in TONES.items():
         for speaker, factor in SPEAKERS.items():

@@ -7,7 +7,7 @@ PEOPLE, PLACES = ("Ana", "Rui", "Eva"), ("garden", "kitchen", "office")
 
 
 def write_stories(path: Path, stories: int, seed: int = 1) -> Path:
-    """Write stories of four facts with a question behind every second of them."""
+    """Write stories of four facts, with a question after every second fact."""
     draws, lines = random.Random(seed), list[str]()
     for _ in range(stories):
         where: dict[str, tuple[str, int]] = {}
@@ -16,8 +16,8 @@ def write_stories(path: Path, stories: int, seed: int = 1) -> Path:
             where[person] = place, number
             lines.append(f"{number} {person} went to the {place}.")
             if number in (2, 5):
-                asked = draws.choice(sorted(where))
-                answer, support = where[asked]
-                lines.append(f"{number + 1} Where is {asked}? \t{answer}\t{support}")
+                subject = draws.choice(sorted(where))
+                answer, support = where[subject]
+                lines.append(f"{number + 1} Where is {subject}? \t{answer}\t{support}")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

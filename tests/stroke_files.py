@@ -1,4 +1,4 @@
-"""Small files of drawings: a ring of some size, and a line through it."""
+"""Small files of drawings: a ring and a line through it."""
 
 import io
 import json
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def rings(count: int) -> list[list[list[list[int]]]]:
-    """Drawings of two strokes, in whole units."""
+    """Return drawings of two strokes, in whole units."""
     angles = np.linspace(0, 2 * np.pi, 6)
     ring = np.column_stack([np.cos(angles), np.sin(angles)])
     return [[np.rint((8 + n % 7) * ring).astype(int).tolist(), [[0, 0], [0, 5 + n % 3]]] for n in range(count)]
@@ -22,13 +22,13 @@ def write_drawings(path: Path, count: int) -> Path:
 
 
 def write_ring(path: Path) -> Path:
-    """One drawing of one stroke."""
+    """Write one drawing of one stroke."""
     path.write_text(json.dumps(rings(1)[0][:1]), encoding="utf-8")
     return path
 
 
 def write_labelled_drawings(path: Path, count: int) -> Path:
-    """Rings, and crosses of two strokes, one after the other."""
+    """Write rings and crosses of two strokes in turn."""
     crosses = [[[[0, 0], [9 + n % 5, 9]], [[9, 0], [0, 8 + n % 3]]] for n in range(count)]
     lines = []
     for ring, cross in zip(rings(count // 2), crosses, strict=False):
@@ -38,7 +38,7 @@ def write_labelled_drawings(path: Path, count: int) -> Path:
 
 
 def write_archive(path: Path, **members: Any) -> Path:
-    """An .npz as sketch-rnn's: each member is a pickle, of a list of arrays or of anything else."""
+    """Write an .npz like sketch-rnn's: each member is a pickle of a list of arrays or of any other object."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             buffer, objects = io.BytesIO(), np.empty(len(content), dtype=object)

@@ -1,4 +1,4 @@
-"""The syntax of the package, which several tests look through and which is parsed once."""
+"""The package's syntax trees, parsed once for several tests."""
 
 import ast
 from collections.abc import Iterator
@@ -11,16 +11,16 @@ PACKAGE = Path(str(resources.files("regard")))
 
 @cache
 def nodes(path: Path) -> list[ast.AST]:
-    """Return all that a file of Python is made of."""
+    """Return all syntax nodes of a Python file."""
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def nodes_of_package() -> Iterator[ast.AST]:
-    """Return all that the package is made of, file by file."""
+    """Return all syntax nodes of the package, file by file."""
     for path in sorted(PACKAGE.rglob("*.py")):
         yield from nodes(path)
 
 
 def called_name(call: ast.Call) -> str:
-    """Return the last name of what is called: `open` for `path.open()`."""
+    """Return the last name of a called expression: `open` for `path.open()`."""
     return str(getattr(call.func, "attr", getattr(call.func, "id", "")))

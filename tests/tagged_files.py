@@ -1,4 +1,4 @@
-"""Generated sentences with tags, in which endings say what a word is: nouns end in o, verbs in a."""
+"""Generated tagged sentences in which endings decide the tag: nouns end in o, verbs in a."""
 
 import random
 from pathlib import Path
@@ -7,7 +7,7 @@ CHUNKS = {"columns": ["word", "-", "tag"], "scheme": "iob2"}
 
 
 def write_tagged(path: Path, sentences: int, seed: int = 1) -> Path:
-    """A file of columns: the word, whether it is short, and its chunk; words are drawn anew, so that many are new."""
+    """Write a file with columns for the word, whether it is short, and its chunk. Many random words are new."""
     draw = random.Random(seed)
 
     def word(ending: str) -> str:

@@ -1,4 +1,4 @@
-"""Training and scoring in Python, as the commands do them."""
+"""Training and scoring from Python, compared with the commands."""
 
 import csv
 import pydoc
@@ -27,14 +27,14 @@ def counted(folder: Path) -> dict:
 
 
 def test_settings_are_those_of_the_command_line() -> None:
-    given = {"training.steps": 20, "model": {"norm": "before", "sizes": [1, 2]}, "name": 'a "b" = c', "on": True}
+    settings = {"training.steps": 20, "model": {"norm": "before", "sizes": [1, 2]}, "name": 'a "b" = c', "on": True}
     expected = {
         "training": {"steps": 20},
         "model": {"norm": "before", "sizes": [1, 2]},
         "name": 'a "b" = c',
         "on": True,
     }
-    assert apply_settings({}, list(settings_of(given))) == expected
+    assert apply_settings({}, list(settings_of(settings))) == expected
     with pytest.raises(regard.Fault, match=r"The setting model\.seed is None; omit it"):
         list(settings_of({"model": {"seed": None}}))
 
@@ -61,13 +61,13 @@ def test_a_table_is_trained_scored_and_gone_on_with(tmp_path: Path, capsys: pyte
 
 def test_two_files_are_trained_as_on_the_command_line_in_any_thread(tmp_path: Path, trained: Path) -> None:
     source, target = write_corpus(tmp_path)
-    found: list[regard.Model] = []
-    asked = {"source": source, "target": str(target), "settings": SETTINGS, "out": tmp_path / "run", "quiet": True}
-    worker = threading.Thread(target=lambda: found.append(regard.train(**asked)))
+    models: list[regard.Model] = []
+    arguments = {"source": source, "target": str(target), "settings": SETTINGS, "out": tmp_path / "run", "quiet": True}
+    worker = threading.Thread(target=lambda: models.append(regard.train(**arguments)))
     worker.start()
     worker.join()
     assert (tmp_path / "run" / "weights.safetensors").read_bytes() == (trained / "weights.safetensors").read_bytes()
-    (model,) = found
+    (model,) = models
     few = [file.with_stem("few") for file in (source, target)]
     for file, whole in zip(few, (source, target), strict=True):
         file.write_text("".join(whole.read_text(encoding="utf-8").splitlines(keepends=True)[:5]), encoding="utf-8")
@@ -90,36 +90,45 @@ def test_what_is_missing_or_contradicts_itself_is_refused(tmp_path: Path) -> Non
 
 def test_variants_are_compared_as_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, ways = counted(tmp_path), {"model.order": [1, 2, 3]}
-    found = regard.compare(table, ways, seeds=1, metrics=["perplexity"], out=tmp_path / "python", quiet=True)
+    comparison = regard.compare(table, ways, seeds=1, metrics=["perplexity"], out=tmp_path / "python", quiet=True)
     assert capsys.readouterr() == ("", "")
-    assert [row["variant"] for row in found.rows] == ["1", "2", "3"]
-    assert [row["metric"] for row in found.rows] == ["perplexity"] * 3
-    assert found.rows[0]["difference"] is None
-    assert found.rows[1]["difference"] == pytest.approx(found.rows[1]["mean"] - found.rows[0]["mean"])
+    assert [row["variant"] for row in comparison.rows] == ["1", "2", "3"]
+    assert [row["metric"] for row in comparison.rows] == ["perplexity"] * 3
+    assert comparison.rows[0]["difference"] is None
+    assert comparison.rows[1]["difference"] == pytest.approx(comparison.rows[1]["mean"] - comparison.rows[0]["mean"])
     recipe = tmp_path / "counted.toml"
     recipe.write_text(tomli_w.dumps(table))
-    asked = ["--vary", "model.order=1,2,3", "--seeds", "1", "--metric", "perplexity", "--out", str(tmp_path / "shell")]
-    assert main(["compare", str(recipe), *asked]) == 0
-    for row, same in zip(found.rows, read_rows(tmp_path / "shell" / "comparison.csv"), strict=True):
+    options = [
+        "--vary",
+        "model.order=1,2,3",
+        "--seeds",
+        "1",
+        "--metric",
+        "perplexity",
+        "--out",
+        str(tmp_path / "shell"),
+    ]
+    assert main(["compare", str(recipe), *options]) == 0
+    for row, same in zip(comparison.rows, read_rows(tmp_path / "shell" / "comparison.csv"), strict=True):
         assert (row["variant"], str(row["mean"])) == (same["variant"], same["mean"])
     again = regard.compare(table, ways, seeds=1, metrics=["perplexity"], out=tmp_path / "python", resume=True)
     assert "3 of 3 runs are finished already." in capsys.readouterr().err
-    assert again.rows[2]["mean"] == found.rows[2]["mean"]
+    assert again.rows[2]["mean"] == comparison.rows[2]["mean"]
 
 
 def test_a_comparison_refuses_and_stops_as_the_command_does(tmp_path: Path) -> None:
     table, named = counted(tmp_path), {"as it is": {}, "longer": {"model.order": 3}}
-    asked = {"seeds": 1, "metrics": ["perplexity"], "out": tmp_path / "out", "quiet": True}
+    arguments = {"seeds": 1, "metrics": ["perplexity"], "out": tmp_path / "out", "quiet": True}
     with pytest.raises(regard.Fault, match=r"^0 of 2 runs are finished; resume=True continues with the others\.$"):
-        regard.compare(table, variants=named, minutes=0, **asked)
-    found = regard.compare(table, variants=named, resume=True, **asked)
-    assert [row["variant"] for row in found.rows] == ["as it is", "longer"]
-    with pytest.raises(regard.Fault, match=r"already holds a comparison; resume=True continues it,  overwrite=True"):
-        regard.compare(table, variants=named, **asked)
-    with pytest.raises(regard.Fault, match=r"resume=True goes on .* and overwrite=True replaces it; give one of them"):
-        regard.compare(table, variants=named, resume=True, overwrite=True, **asked)
+        regard.compare(table, variants=named, minutes=0, **arguments)
+    comparison = regard.compare(table, variants=named, resume=True, **arguments)
+    assert [row["variant"] for row in comparison.rows] == ["as it is", "longer"]
+    with pytest.raises(regard.Fault, match=r"already holds a comparison; resume=True continues it, overwrite=True"):
+        regard.compare(table, variants=named, **arguments)
+    with pytest.raises(regard.Fault, match=r"resume=True continues .* overwrite=True replaces it; give one"):
+        regard.compare(table, variants=named, resume=True, overwrite=True, **arguments)
     with pytest.raises(regard.Fault, match="A comparison needs two variants or more: give vary"):
-        regard.compare(table, **asked)
+        regard.compare(table, **arguments)
 
 
 def read_rows(file: Path) -> list[dict[str, str]]:

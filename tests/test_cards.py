@@ -1,4 +1,4 @@
-"""`regard card`: for every family a card that hubs can read, whose commands give its figures again."""
+"""`regard card`: a card for every family that hubs can read, with commands that reproduce its figures."""
 
 import hashlib
 import json
@@ -41,10 +41,12 @@ def test_every_family_has_a_card_that_a_hub_reads_and_whose_commands_give_its_fi
     monkeypatch.chdir(tmp_path)
     assert main(["card", "run", "-o", "README.md"]) == 0
     card = Path("README.md").read_text(encoding="utf-8")
-    results = {(each.metric_type, each.dataset_split): each.metric_value for each in ModelCard(card).data.eval_results}
-    kept = {(score["metric"], score["split"]): score["value"] for score in read_scores(Path("run"))}
-    assert results == kept
-    assert str(tmp_path) not in card  # says what things are called, not where they lay
+    results = {
+        (result.metric_type, result.dataset_split): result.metric_value for result in ModelCard(card).data.eval_results
+    }
+    scores = {(score["metric"], score["split"]): score["value"] for score in read_scores(Path("run"))}
+    assert results == scores
+    assert str(tmp_path) not in card  # gives names, not locations
     for file in Path("run").iterdir():
         if file.is_file() and file.name != "manifest.json":
             assert (
@@ -59,7 +61,7 @@ def test_every_family_has_a_card_that_a_hub_reads_and_whose_commands_give_its_fi
             capsys.readouterr()
             assert main([*line, "--json"]) == 0
             for score in json.loads(capsys.readouterr().out)["scores"]:
-                assert score["value"] == pytest.approx(kept[score["metric"], score["split"]], rel=1e-4, nan_ok=True)
+                assert score["value"] == pytest.approx(scores[score["metric"], score["split"]], rel=1e-4, nan_ok=True)
 
 
 def test_a_card_tells_the_checksums_of_the_files_that_were_learnt_from(
@@ -81,7 +83,7 @@ def test_data_of_the_catalogue_has_its_checksum_and_licence(tmp_path: Path) -> N
     table = {"train": [{"source": "multi30k:raw/train.en", "target": "multi30k:raw/train.de.gz", "separator": "."}]}
     files = list(data_files(table, tmp_path))
     assert [file.sha256 for file in files] == [
-        next(each.sha256 for each in entry.files if each.path == path)
+        next(file.sha256 for file in entry.files if file.path == path)
         for path in ("raw/train.en.gz", "raw/train.de.gz")
     ]
     assert {(file.split, file.licence) for file in files} == {("train", "non-commercial")}

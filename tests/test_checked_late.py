@@ -1,4 +1,4 @@
-"""The tests check the shapes that the code says it takes and gives."""
+"""The tests check the shapes that functions declare for their arguments and results."""
 
 import pytest
 import torch

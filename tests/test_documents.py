@@ -1,4 +1,4 @@
-"""The documents are true: their commands parse, their Python runs, their links lead somewhere, their options exist."""
+"""The documents are true: commands parse, Python runs, links lead somewhere, options exist."""
 
 import ast
 import re
@@ -25,9 +25,9 @@ from regard.runs.compare.plan import make_plan
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "regard" / "recipes").glob("*.toml"))
-TRANSLATOR = next(recipe for recipe in RECIPES if recipe.stem == "demo")  # is meant where no recipe is named
+TRANSLATOR = next(recipe for recipe in RECIPES if recipe.stem == "demo")  # the default where no recipe is named
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
-ELSEWHERE = {"pandas", "pyspark"}  # packages that documents show, and that regard has no need of
+ELSEWHERE = {"pandas", "pyspark"}  # packages that documents show but regard does not need
 OPERATORS = {"|", "||", "&", "&&", ";", "(", ")"}
 
 
@@ -40,28 +40,28 @@ def name_of(path: Path) -> str:
 
 
 def blocks(text: str, *languages: str) -> list[str]:
-    """The fenced blocks in these languages; "" are those that name none."""
+    """Return the fenced blocks in these languages; "" selects blocks that name none."""
     fenced = re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", text, re.MULTILINE | re.DOTALL)
     return [inside for _, language, inside in fenced if language in languages]
 
 
 def open_fences(text: str) -> list[str]:
-    """The fences that open a block and are followed by another opening one, or by the end, before one that closes."""
-    found, opening = [], None
+    """Return fences that open a block but are followed by another opening fence or the end of the file."""
+    fences, opening = [], None
     for fence in re.findall(r"^ *```.*$", text, re.MULTILINE):
         is_closing = opening is not None and fence.strip() == "```"
-        found += [opening] if opening is not None and not is_closing else []
+        fences += [opening] if opening is not None and not is_closing else []
         opening = None if is_closing else fence
-    return found if opening is None else [*found, opening]
+    return fences if opening is None else [*fences, opening]
 
 
 def spans(text: str) -> list[str]:
-    """The code inside sentences; in a recipe only comments are sentences."""
+    """Return the code inside sentences; in a recipe only comments are sentences."""
     return re.findall(r"`([^`\n]+)`", re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL))
 
 
 def command_lines(text: str) -> Iterator[list[str]]:
-    """The words of every `regard …` in the shell blocks, whatever stands before and behind it on its line."""
+    """Return the words of every `regard …` in the shell blocks, without the rest of the line."""
     for block in blocks(text, "sh", "console", ""):
         for line in block.replace("\\\n", " ").splitlines():
             if "regard" in line:
@@ -69,7 +69,7 @@ def command_lines(text: str) -> Iterator[list[str]]:
 
 
 def commands_in(line: str) -> Iterator[list[str]]:
-    """The arguments of each `regard` on a line of shell."""
+    """Return the arguments of each `regard` on a line of shell."""
     reader = shlex.shlex(line, posix=True, punctuation_chars=True)
     reader.commenters, reader.whitespace_split = "#", True
     command: list[str] = []
@@ -77,7 +77,7 @@ def commands_in(line: str) -> Iterator[list[str]]:
         if word not in OPERATORS:
             command.append(word)
             continue
-        command = command[: next((place for place, each in enumerate(command) if set(each) <= {">", "<"}), None)]
+        command = command[: next((place for place, word in enumerate(command) if set(word) <= {">", "<"}), None)]
         while command and re.match(r"\w+=", command[0]):
             del command[0]
         if command and Path(command[0]).name == "regard":
@@ -86,7 +86,7 @@ def commands_in(line: str) -> Iterator[list[str]]:
 
 
 def parsed(arguments: list[str]) -> dict[str, Any]:
-    """What the real command line understands by these arguments; nothing is run, and what is wrong is raised."""
+    """Parse these arguments with the real command line. Nothing runs; errors are raised."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("regard.cli.plugin_option.name_plugin", lambda place: None)
         return _parsed(arguments)
@@ -103,23 +103,25 @@ def _parsed(arguments: list[str]) -> dict[str, Any]:
 
 @cache
 def command_options() -> dict[str, set[str]]:
-    """The options of every command, and of `regard` itself under the name ""; COMMAND stands for any of them."""
-    found: dict[str, set[str]] = {"COMMAND": {"-h", "--help"}}
+    """Return the options of every command, with `regard` itself under "" and any command under COMMAND."""
+    by_command: dict[str, set[str]] = {"COMMAND": {"-h", "--help"}}
 
     def enter(name: str, command: Any, parent: Any) -> None:
         context = command.make_context(name, [], parent=parent, resilient_parsing=True)
         parameters = context.command.get_params(context)
-        found[name] = {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
+        by_command[name] = {
+            option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         for inner in getattr(context.command, "commands", {}):
             enter(f"{name} {inner}".strip(), context.command.get_command(context, inner), context)
 
     enter("", _root(), None)
-    return found
+    return by_command
 
 
 @cache
 def recipe_options() -> set[str]:
-    """The options and tables of all recipes by their whole names."""
+    """Return the full names of the options and tables of all recipes."""
     kinds = [recipe_class(name, task) for name, family in FAMILIES.items() for task in family.tasks]
     options = {path for kind in kinds for path in describe_options(kind)}
     return options | {path.rpartition(".")[0] for path in options}
@@ -131,7 +133,7 @@ def make_targets() -> set[str]:
 
 
 def is_unknown(span: str) -> bool:
-    """Whether code in a sentence names a command, an option, a target or a file that does not exist."""
+    """Return True if code in a sentence names a command, option, target or file that does not exist."""
     options = command_options()
     match span.split():
         case ["regard" | ".venv/bin/regard", *words]:
@@ -141,7 +143,7 @@ def is_unknown(span: str) -> bool:
         case ["make", target, *_]:
             return target not in make_targets()
         case [option, *_] if re.match(r"--\w", option):
-            return not any(option in known for known in options.values())
+            return not any(option in names for names in options.values())
         case [path] if re.match(r"(regard|tests|docs)/", path):
             return "NAME" not in path and not (ROOT / path).exists()
         case [name] if re.fullmatch(r"(data|model|training|decoding)(\.(?!py$)\w+)+", name):
@@ -155,8 +157,8 @@ def unknown_mentions(text: str) -> list[str]:
 
 
 def missing_links(path: Path) -> list[str]:
-    """The links and pictures of a document that lead to no file, or to no heading in it."""
-    found = []
+    """Return a document's links and pictures that lead to no file, or to no heading in it."""
+    missing = []
     for link in re.findall(r"\]\(([^)\s]+)\)", text_of(path)):
         place, _, heading = link.partition("#")
         if re.match(r"\w+:", link):
@@ -164,8 +166,8 @@ def missing_links(path: Path) -> list[str]:
         target = (path.parent / place).resolve() if place else path
         headings = re.findall(r"^#+ (.+)$", text_of(target), re.MULTILINE) if heading and target.is_file() else []
         if not target.exists() or (heading and heading not in [title.lower().replace(" ", "-") for title in headings]):
-            found.append(link)
-    return found
+            missing.append(link)
+    return missing
 
 
 @pytest.fixture(params=DOCUMENTS, ids=name_of)
@@ -178,7 +180,7 @@ def test_every_command_line_parses(document: Path) -> None:
     for arguments in command_lines(text_of(document)):
         try:
             settings = parsed(arguments).get("settings") or []
-            if arguments[0] == "translate":  # they are of the search
+            if arguments[0] == "translate":  # these belong to the search
                 settings = [f"decoding.{setting}" for setting in settings]
             named = [recipe for recipe in RECIPES if recipe.stem in arguments and arguments[0] == "train"]
             check_recipe(apply_settings(read_table([*named, TRANSLATOR][0]), settings))
@@ -187,7 +189,7 @@ def test_every_command_line_parses(document: Path) -> None:
 
 
 def test_the_commands_that_follow_the_lectures_parse() -> None:
-    """They stand in tables, whole, where other pages name commands in passing."""
+    """These commands stand whole in tables, where other pages name commands in passing."""
     commands = [span for span in spans(text_of(ROOT / "docs" / "lectures.md")) if span.startswith("regard ")]
     assert len(commands) > 40
     for command in commands:
@@ -329,7 +331,7 @@ def test_every_document_stands_once_in_the_order_of_the_site() -> None:
 
 
 def pages_in(entry: Any) -> Iterator[str]:
-    """Give the pages of an entry of the site's navigation."""
+    """Return the pages of an entry of the site's navigation."""
     if isinstance(entry, str):
         yield entry
     else:
@@ -344,7 +346,7 @@ def test_the_page_of_options_is_what_the_options_say() -> None:
 
 
 def entries(text: str) -> list[str]:
-    """The words that a list of words explains."""
+    """Return the words that a glossary explains."""
     heads = re.findall(r"^- \*\*(.+?)\*\*: .+[.]$", text, re.MULTILINE)
     return [word for head in heads for word in head.split(", ")]
 

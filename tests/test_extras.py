@@ -1,4 +1,4 @@
-"""Extras: every missing package is refused by one sentence that names its extra, and the central job needs none."""
+"""Extras: one sentence names the extra of a missing package, and the central job needs none."""
 
 import json
 import re
@@ -24,13 +24,13 @@ ALL = [name for extra in EXTRAS.values() for name in extra.modules]
 def refused(capsys: pytest.CaptureFixture[str], package: str, extra: str, *words: str) -> None:
     capsys.readouterr()
     assert main([*words]) == 2
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said[-1].endswith(f" needs {package}, which is not installed: pip install 'regard[{extra}]'.")
-    assert not any("Traceback" in line for line in said)
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert lines[-1].endswith(f" needs {package}, which is not installed: pip install 'regard[{extra}]'.")
+    assert not any("Traceback" in line for line in lines)
 
 
 def names_of(requirements: list[str]) -> set[str]:
-    return {re.match(r"[\w-]+", each)[0].replace("-", "_").lower() for each in requirements}  # type: ignore[index]
+    return {re.match(r"[\w-]+", requirement)[0].replace("-", "_").lower() for requirement in requirements}  # type: ignore[index]
 
 
 def test_the_table_is_that_of_the_package() -> None:
@@ -93,7 +93,7 @@ def test_words_are_not_learnt_without_a_compiler(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe = recipe_file(name, tmp_path)
-    for module in [each for each in sys.modules if each.startswith(("numba", "llvmlite"))]:
+    for module in [module for module in sys.modules if module.startswith(("numba", "llvmlite"))]:
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, "numba", None)
     refused(capsys, "numba", "words", "train", str(recipe), "--out", str(tmp_path / "out"))
@@ -171,7 +171,7 @@ print(json.dumps(loaded))
 
 
 def test_the_central_job_runs_without_any_extra(tmp_path: Path) -> None:
-    """Train from two files, translate, score, evaluate, look, serve: in a process that has none of these packages."""
+    """Train from two files, translate, score, evaluate, look and serve in a process without these packages."""
     write_corpus(tmp_path, 60)
     environment = {"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
     program = [sys.executable, "-c", CENTRAL.format(blocked=ALL)]

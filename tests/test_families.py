@@ -1,4 +1,4 @@
-"""The tables of tasks and families, the recipes that follow from them, and what is refused that a model cannot do."""
+"""The tables of tasks and families, the recipes derived from them, and refusals of what a model cannot do."""
 
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ VERBS = {
 
 
 def table_of_families() -> str:
-    """Families x verbs, in Markdown."""
+    """Return the table of families and verbs in Markdown."""
     columns = [*VERB_TABLE, "serve"]
     can = {name: verbs_of(name, family.tasks[0]) for name, family in FAMILIES.items()}
     columns = [verb for verb in columns if any(verb in verbs for verbs in can.values())]
@@ -89,14 +89,14 @@ def test_what_the_tables_say_of_verbs_follows_from_capabilities(family: str, tas
 @pytest.mark.parametrize(("family", "task"), FAMILY_TASKS)
 def test_every_place_in_the_tables_is_there(family: str, task: str) -> None:
     way = FAMILIES[family].way(task)
-    made = find_place(way.task)
+    task_class = find_place(way.task)
     assert {"train", "evaluate", TASKS[task].verb} <= {*verbs_of(family, task)}
-    assert made.MEASURES
+    assert task_class.MEASURES
     assert issubclass(recipe_class(family, task), find_place(way.recipe))
 
 
 def test_every_kind_has_a_verb_of_its_own() -> None:
-    """Vectors are given by tasks of other verbs too."""
+    """Tasks of other verbs return vectors too."""
     assert {kind.verb for kind in TASKS.values()} <= OWN_VERBS | {"embed"}
 
 
@@ -106,7 +106,7 @@ def test_a_recipe_without_a_task_means_the_first_of_its_family() -> None:
         check_recipe(PAIRS | {"task": "nodes"})
 
 
-# What stands in for a verb that a model does not have: the verb of its kind, or another look inside.
+# Replacements for a verb that a model lacks: the verb of its kind, or another look inside.
 INSTEAD = {"neighbours": ("embed",), "analogy": ("embed",), "heads": ("look",)}
 WAYS = {COMMAND: "`regard {}`", METHOD: "`model.{}`", ADDRESS: "/v1/{}"}
 
@@ -114,17 +114,17 @@ WAYS = {COMMAND: "`regard {}`", METHOD: "`model.{}`", ADDRESS: "/v1/{}"}
 @pytest.mark.parametrize(("family", "task"), FAMILY_TASKS)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_a_model_cannot_do_is_refused_with_the_verb_to_use(family: str, task: str, way: str) -> None:
-    verbs, own = verbs_of(family, task), TASKS[task].verb
+    verbs, default = verbs_of(family, task), TASKS[task].verb
     recipe: Any = recipe_class(family, task).model_construct(family=family, task=task)
     for verb in verbs:
         needs(recipe, verb, way)
     others = [verb for verb in VERB_TABLE if verb not in verbs]
     assert others
     for verb in others:
-        instead = [each for each in INSTEAD.get(verb, ()) if each in verbs] or [own]
+        instead = [other for other in INSTEAD.get(verb, ()) if other in verbs] or [default]
         what = f"; use {WAYS[way].format(instead[0])}. It can"
-        if verb == "average" or (verb in ("look", "heads") and instead == [own]):
-            what = "; it can"  # nothing comes near it
+        if verb == "average" or (verb in ("look", "heads") and instead == [default]):
+            what = "; it can"  # no name is close to it
         with pytest.raises(Fault) as fault:
             needs(recipe, verb, way)
         assert str(fault.value).endswith(f" gives {TASKS[task].gives}{what} {', '.join(verbs)}.")

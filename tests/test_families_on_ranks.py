@@ -1,4 +1,4 @@
-"""Every family that learns by gradient from batches that can be cut learns the same bits on one process and on two."""
+"""Families trained by gradient on divisible batches learn the same bits on one process and on two."""
 
 import sys
 from functools import partial
@@ -32,7 +32,7 @@ CUT = [name for name in BY_GRADIENT if name != "gat"]
 
 
 def toy_recipe(name: str, place: Path, **training: Any) -> Recipe:
-    """The recipe of a toy whose batches are cut into two pieces; its data is written here, before there are ranks."""
+    """Write the data and return the recipe of a toy whose batches are cut in two. Do this before ranks start."""
     place.mkdir(exist_ok=True)
     table, family = TOYS[name].table(place), TOYS[name].family or name
     whole = table["training"] | {"pieces": 2} | training
@@ -40,7 +40,7 @@ def toy_recipe(name: str, place: Path, **training: Any) -> Recipe:
 
 
 def train_toy(recipe: Recipe, place: Path, ranks: Ranks, *listeners: Listener) -> str:
-    """A digest of the weights of a toy that was trained, or trained on."""
+    """Return a digest of the weights of a toy after training or continued training."""
 
     def open_as(writes: bool) -> Any:
         return open_run(recipe, place / "run", True, silent, lambda remark: None, writes=writes)
@@ -65,7 +65,7 @@ def test_two_ranks_learn_the_bits_that_one_learns(name: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("begun", [1, 2, 4])
 @pytest.mark.parametrize("resumed", [1, 2, 4])
 def test_begun_on_some_ranks_and_resumed_on_others_is_never_stopped(begun: int, resumed: int, tmp_path: Path) -> None:
-    """Nine of nine, with dropout, in four pieces, stopped between two checkpoints."""
+    """Train nine of nine steps with dropout, in four pieces, with a stop between two checkpoints."""
     recipes = {name: toy_recipe("transformer", tmp_path / name, pieces=4) for name in ("whole", "stopped")}
 
     def stop(event: Event) -> str | None:
@@ -82,7 +82,7 @@ def test_begun_on_some_ranks_and_resumed_on_others_is_never_stopped(begun: int, 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["transformer", "gpt", "bert", "patches", "captioner", "seq2seq"])
 def test_sharded_weights_learn_what_whole_ones_learn(name: str, tmp_path: Path) -> None:
-    """By plain descent: Adam would make steps of what rounding leaves of gradients that are 0, as of keys' biases."""
+    """Use plain descent: Adam would amplify rounding errors of zero gradients, such as those of key biases."""
     descent = {"kind": "sgd", "learning_rate": 0.1, "schedule": "constant", "warmup": 0}
     for size in (1, 2):
         place = tmp_path / str(size)

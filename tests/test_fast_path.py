@@ -1,4 +1,4 @@
-"""When a run may take the fast path: unless its recipe forbids it, or asks for float32."""
+"""A run takes the fast path unless its recipe forbids it or asks for float32."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ from regard.tasks.translation.task import Translation
 def test_who_may_take_it(
     precision: str, fast: str, allowed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = []
+    capacities = []
 
     def spy(task: Translation, *given: object) -> None:
         learn_from(task, *given)
-        told.append(task.pairs.capacity > 0)
+        capacities.append(task.pairs.capacity > 0)
 
     learn_from = Translation.learn_from
     monkeypatch.setattr(Translation, "learn_from", spy)
@@ -27,4 +27,4 @@ def test_who_may_take_it(
     chosen = {"training__precision": precision, "training__fast": fast}
     with undrawn():
         assert main(train_arguments(*write_corpus(tmp_path), tmp_path / "run", **settings, **chosen)) == 0
-    assert told == [allowed]
+    assert capacities == [allowed]

@@ -1,4 +1,4 @@
-"""Laws that every family which translates must obey, over all the builds there are."""
+"""Laws that every translating family must obey, in every build."""
 
 import inspect
 import sys
@@ -39,7 +39,7 @@ sys.path.insert(0, str(Path(__file__).parent / "decoding"))
 from plain_beam import plain_beam
 
 TRANSFORMER = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "dropout": 0.0}
-HEADS = TRANSFORMER | {"encoder_layers": 1, "decoder_layers": 1}  # heads of every kind, in one block a side
+HEADS = TRANSFORMER | {"encoder_layers": 1, "decoder_layers": 1}  # heads of every kind, in one block per side
 SEQ2SEQ = {"embedding": 12, "width": 16, "dropout": 0.0}
 TRANSDUCER = {"layers": 1, "width": 16, "predictor_width": 12, "joint_width": 10, "dropout": 0.0}
 BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -167,28 +167,28 @@ def states(task: Translation, batch: PairBatch) -> Tensor:
 
 
 def test_it_is_a_translator_to_every_python(task: Translation) -> None:
-    """Since Python 3.12 `isinstance` does not ask a module for what a protocol names, and so finds no parts of it."""
+    """Since Python 3.12 `isinstance` skips `__getattr__`, so it finds none of a module's parts."""
     for name in {*vars(TranslationNetwork), *TranslationNetwork.__annotations__}:
         if not name.startswith("_"):
-            inspect.getattr_static(task.model, name)  # an AttributeError if it is not there
+            inspect.getattr_static(task.model, name)  # raises AttributeError if missing
 
 
 @pytest.mark.usefixtures("checked_shapes")
 def test_batch_is_alone_and_padding_changes_nothing(task: Translation) -> None:
     together = forced_scores(task, task.pair_up(PAIRS))
-    for pair, found in zip(PAIRS, together, strict=True):
-        torch.testing.assert_close(forced_scores(task, task.pair_up([pair]))[0], found)
+    for pair, scores in zip(PAIRS, together, strict=True):
+        torch.testing.assert_close(forced_scores(task, task.pair_up([pair]))[0], scores)
 
 
 @pytest.mark.usefixtures("checked_shapes")
 def test_step_by_step_is_all_at_once(task: Translation) -> None:
     batch = task.pair_up(PAIRS)
-    state, found = task.start(batch), []
+    state, steps = task.start(batch), []
     for place in range(batch.inputs.shape[1]):
         log_probabilities, state = task.step(batch.inputs[:, place], state)
-        found.append(log_probabilities)
+        steps.append(log_probabilities)
     expected, _ = task.forced_log_probabilities(batch)
-    torch.testing.assert_close(torch.stack(found, dim=1).flatten(0, 1)[batch.places], expected.float())
+    torch.testing.assert_close(torch.stack(steps, dim=1).flatten(0, 1)[batch.places], expected.float())
 
 
 def test_a_later_token_never_changes_an_earlier_output(task: Translation) -> None:
@@ -210,7 +210,7 @@ def test_watched_is_unwatched(task: Translation) -> None:
         for name, part in task.model.named_modules()
         if isinstance(part, Attention | Copying | Alignment | Decision)
     ]
-    assert [gaze.where for gaze in gazes] == modules  # one gaze for each, of all places together
+    assert [gaze.where for gaze in gazes] == modules  # one gaze for each, over all places together
     source, target = batch.source.shape[1], batch.target.shape[1]
     sizes, extents = {"source": source, "target": target, "origins": 1 + source}, task.extents(batch)
     for gaze in gazes:
@@ -226,7 +226,7 @@ def test_watched_is_unwatched(task: Translation) -> None:
 
 
 def test_a_beam_shares_its_sentence(task: Translation) -> None:
-    """Two rows a sentence over one memory, step by step, give what two copies of the memory give."""
+    """Two rows per sentence over one memory match two copies of the memory, step by step."""
     batch = task.pair_up(PAIRS)
     tokens = torch.stack([batch.inputs, batch.inputs.flip(1)], dim=1).flatten(0, 1)
     twice = task.pair_up([pair for pair in PAIRS for _ in range(2)])
@@ -240,21 +240,23 @@ def test_a_beam_shares_its_sentence(task: Translation) -> None:
 def test_the_batched_search_is_the_plain_one(task: Translation) -> None:
     batch = task.pair_up(PAIRS)
     options = DecodingOptions(beam=3, n_best=3, length_penalty=0.6)
-    found = beam_search(task, batch, torch.full((len(PAIRS),), 5), options)
-    for pair, hypotheses in zip(PAIRS, found, strict=True):
+    hypotheses_by_pair = beam_search(task, batch, torch.full((len(PAIRS),), 5), options)
+    for pair, hypotheses in zip(PAIRS, hypotheses_by_pair, strict=True):
         expected = plain_beam(task, task.pair_up([pair]), 5, 3, 0.6)
-        assert [each.tokens for each in hypotheses] == [tokens for tokens, _ in expected]
-        assert [each.score for each in hypotheses] == pytest.approx([score for _, score in expected])
+        assert [hypothesis.tokens for hypothesis in hypotheses] == [tokens for tokens, _ in expected]
+        assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx([score for _, score in expected])
         for one, two in pairwise(hypotheses):
             assert one.score >= two.score
 
 
 def test_score_found_is_score_when_forced(task: Translation) -> None:
     batch = task.pair_up(PAIRS)
-    found = beam_search(task, batch, torch.full((len(PAIRS),), 6), DecodingOptions(beam=2, length_penalty=0.0))
-    outputs = [hypotheses[0].tokens for hypotheses in found]
+    hypotheses_by_pair = beam_search(
+        task, batch, torch.full((len(PAIRS),), 6), DecodingOptions(beam=2, length_penalty=0.0)
+    )
+    outputs = [hypotheses[0].tokens for hypotheses in hypotheses_by_pair]
     forced = forced_scores(task, force_batch(task, [source for source, _ in PAIRS], outputs))
-    assert [hypotheses[0].score for hypotheses in found] == pytest.approx(forced.tolist(), abs=1e-5)
+    assert [hypotheses[0].score for hypotheses in hypotheses_by_pair] == pytest.approx(forced.tolist(), abs=1e-5)
 
 
 def test_two_micro_batches_are_one_batch(task: Translation) -> None:
@@ -282,17 +284,17 @@ def test_every_weight_learns(task: Translation) -> None:
 
 
 def test_what_a_search_remembers_lies_where_the_model_does(task: Translation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches leave the lengths on the host; torch's meta device stands for any other, a GPU included."""
+    """Batches leave the lengths on the host. Torch's meta device stands for any other device, such as a GPU."""
 
     def unpacked(packed: PackedSequence, batch_first: bool, total_length: int) -> tuple[Tensor, None]:
         shape = (int(packed.batch_sizes[0]), total_length, packed.data.shape[-1])
-        return packed.data.new_empty(shape), None  # torch's own copies, which nothing on meta can be
+        return packed.data.new_empty(shape), None  # torch copies that cannot happen on meta
 
     monkeypatch.setattr("regard.models.recurrent.layers.pad_packed_sequence", unpacked)
     batch, task = task.read([source for source, _ in PAIRS[:2]]), deepcopy(task).to("meta")
     elsewhere = {field: tensor.to("meta") for field, tensor in vars(batch).items() if field != "source_lengths"}
     state = task.start(replace(batch, **elsewhere)).spread(2)
-    # One that is online reads on until it decides to write, and on meta nothing is decided.
+    # An online model reads until it decides to write, and nothing can be decided on meta.
     if not isinstance(task.model.options, OnlineOptions):
         _, state = task.step(torch.full((2 * 2,), task.begin, device="meta"), state)
     seen: list[str] = []

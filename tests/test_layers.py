@@ -1,4 +1,4 @@
-"""Who may import whom, and how long things may grow: the table in docs/map.md is the law, and this holds it."""
+"""Import rules and size limits: this file enforces the table in docs/map.md."""
 
 import ast
 import pkgutil
@@ -20,12 +20,12 @@ import regard.viewing
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "regard"
-HIDING = ("importlib", "importlib.import_module")  # of the standard library, but they import what a string says
+HIDING = ("importlib", "importlib.import_module")  # standard library, but they import what a string names
 PLACE = re.compile(r"(regard(?:\.\w+)+)(?::\w+)?")  # a string that names a module, or something in it
 
 
 def table() -> dict[str, set[str]]:
-    """What each layer may import, its own package aside."""
+    """Return the imports that each layer is allowed besides its own package."""
     text = (ROOT / "docs" / "map.md").read_text(encoding="utf-8")
     section = text.split("## Who may import whom")[1].split("\n## ")[0]
     allowed: dict[str, set[str]] = {}
@@ -37,7 +37,7 @@ def table() -> dict[str, set[str]]:
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Every import in a file, wherever it stands, with its line and its whole name; a string that names one too."""
+    """Return every import in a file with its line and full name, including modules named in strings."""
     for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -49,23 +49,23 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def modules(package: Path) -> dict[str, Path]:
-    """Every module of a package by its name."""
+    """Return every module of a package by name."""
     paths = {path.relative_to(package.parent).with_suffix(""): path for path in sorted(package.rglob("*.py"))}
     return {".".join(name.parts).removesuffix(".__init__"): path for name, path in paths.items()}
 
 
 def arrows(package: Path) -> Iterator[tuple[str, str]]:
-    """Every pair of modules of which the first imports the second."""
-    known = modules(package)
-    for module, path in known.items():
+    """Return every pair of modules in which the first imports the second."""
+    paths = modules(package)
+    for module, path in paths.items():
         for _, name in imports(path):
-            other = name if name in known else name.rpartition(".")[0]
-            if other in known:
+            other = name if name in paths else name.rpartition(".")[0]
+            if other in paths:
                 yield module, other
 
 
 def circle(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """The first circle of what imports each other, if there is any."""
+    """Return the first import cycle, if there is one."""
     graph: dict[str, set[str]] = {}
     for one, other in pairs:
         if one != other:
@@ -82,36 +82,36 @@ def layer_of(path: Path, package: Path) -> str:
 
 
 def forbidden(package: Path) -> list[str]:
-    """The imports that the table does not allow."""
-    allowed, found = table(), []
+    """Return the imports that the table does not allow."""
+    allowed, violations = table(), []
     for path in sorted(package.rglob("*.py")):
         layer = layer_of(path, package)
         may = {*allowed[layer], f"regard.{layer}"}
         for line, name in imports(path):
             free = name.partition(".")[0] in sys.stdlib_module_names and name not in HIDING
-            if not free and not any(name == each or name.startswith(f"{each}.") for each in may):
-                found.append(f"{path.relative_to(package)}:{line} imports {name}")
-    return found
+            if not free and not any(name == prefix or name.startswith(f"{prefix}.") for prefix in may):
+                violations.append(f"{path.relative_to(package)}:{line} imports {name}")
+    return violations
 
 
 def overlong(package: Path) -> list[str]:
-    """The files and functions that have grown too long to be read."""
-    found = []
+    """Return the files and functions that are too long."""
+    violations = []
     for path in sorted(package.rglob("*.py")):
         place = path.relative_to(package)
         lines, most = len(path.read_text(encoding="utf-8").splitlines()), 249 if path.name == "trainer.py" else 400
         if lines > most:
-            found.append(f"{place} has {lines} lines, {most} are the most")
+            violations.append(f"{place} has {lines} lines, {most} are the most")
         for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length > 60:
-                    found.append(f"{place}:{node.lineno} {node.name} has {length} lines, 60 are the most")
-    return found
+                    violations.append(f"{place}:{node.lineno} {node.name} has {length} lines, 60 are the most")
+    return violations
 
 
 def made(folder: Path, place: str, text: str) -> Path:
-    """A package with one made-up file in it."""
+    """Return a package with one made-up file."""
     path = folder / "regard" / place
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
@@ -123,7 +123,7 @@ def test_nobody_imports_what_the_table_forbids() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    """Strings that name modules are counted."""
+    """Strings that name modules count as imports."""
     assert circle(arrows(PACKAGE)) == []
 
 
@@ -197,7 +197,7 @@ def test_an_overlong_file_and_function_are_found(tmp_path: Path) -> None:
     assert overlong(made(tmp_path / "two", "runs.py", "\n" * 401)) == ["runs.py has 401 lines, 400 are the most"]
 
 
-# Who may know the task of translation: its own package, and what is about translating.
+# Modules that may know the translation task: its own package and modules about translating.
 TRANSLATORS = (
     "tasks/__init__.py",
     "tasks/translation/",
@@ -207,6 +207,7 @@ TRANSLATORS = (
     "seeing/looking.py",
     "seeing/sentences.py",
     "seeing/pair_reports.py",
+    "seeing/pair_roles.py",
     "seeing/next_token.py",
     "seeing/lessons/",
     "verbs/look/views.py",
@@ -214,7 +215,7 @@ TRANSLATORS = (
 
 
 def naming_translation(package: Path) -> list[str]:
-    """The files that name the task of translation and are not about translating."""
+    """Return the files that name the translation task without being about translating."""
     places = {path.relative_to(package).as_posix(): path for path in sorted(package.rglob("*.py"))}
     return [
         place
@@ -234,7 +235,7 @@ def test_a_module_that_knows_of_translation_is_found(tmp_path: Path) -> None:
 
 
 def asking_for_networks(package: Path) -> list[str]:
-    """Return the places where a task asks of which class its network is."""
+    """Return the places where a task asks for the class of its network."""
     return [
         f"{path.relative_to(package)}:{node.lineno}"
         for path in sorted((package / "tasks").rglob("*.py"))
@@ -256,6 +257,6 @@ def test_a_task_that_asks_which_network_it_holds_is_found(tmp_path: Path) -> Non
 
 
 def test_no_two_files_of_tests_share_a_name() -> None:
-    """Python would import one of them in place of the other."""
+    """Python would import one in place of the other."""
     names = Counter(path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py")
     assert [name for name, count in names.items() if count > 1] == []

@@ -1,6 +1,6 @@
-"""The worked examples of the lectures that docs/lectures.md follows, each named after its lecture, and our departures.
+"""Worked examples of the lectures that docs/lectures.md follows, named after their lecture, and our departures.
 
-One example stands elsewhere, with what it is about: the geometric mean of a softmax of lecture E (NWGM) in
+One example is elsewhere: the geometric mean of a softmax of lecture E (NWGM) is in
 tests/models/test_expected_context.py.
 """
 
@@ -48,7 +48,9 @@ def random_numbers(*shape: int) -> Tensor:
 
 
 def test_lecture_a_a_matrix_times_a_one_hot_vector_is_the_vector_of_the_word() -> None:
-    """W is printed with five columns for a vocabulary of six; with six, W · onehot(5th of 6) is the fifth column."""
+    """The lecture prints W with five columns for a vocabulary of six. With six, W · onehot(5th of 6) is the fifth
+    column.
+    """
     vectors = nn.Embedding(6, 5)
     with torch.no_grad():
         vectors.weight[4] = FIFTH
@@ -58,17 +60,19 @@ def test_lecture_a_a_matrix_times_a_one_hot_vector_is_the_vector_of_the_word() -
 
 @pytest.mark.parametrize(("row", "expected"), [([0.0, 2.0, 0.1, 2.0, 0.1], -0.01), ([0.0, 1.0, 2.0, -0.5, 1.0], 2.9)])
 def test_lecture_a_a_score_is_a_row_of_u_times_the_vector(row: list[float], expected: float) -> None:
-    found = text_updates._dot(torch.tensor(row).numpy(), FIFTH.numpy())
-    assert found == pytest.approx(expected, abs=1e-6)
+    product = text_updates._dot(torch.tensor(row).numpy(), FIFTH.numpy())
+    assert product == pytest.approx(expected, abs=1e-6)
 
 
 def test_lecture_a_the_scores_become_probabilities_by_a_softmax() -> None:
-    """U is printed with six rows for seven results; here it has seven, each the score itself, and the vector is 1."""
+    """The lecture prints U with six rows for seven results. Here it has seven, each the score itself, and the vector is
+    1.
+    """
     scores = torch.tensor([[0.0], [2.9], [0.1], [1.4], [-0.5], [0.0], [0.0]])
     options = Word2VecOptions(width=1, window=1, loss="softmax")
     predictions = Predictions(options, torch.ones(7, 1), scores, torch.zeros(7), None)
     chances = [
-        # The first word predicts each of the others, and they predict it, which costs the same for all of them.
+        # The first word predicts each of the others, and they predict it. Both cost the same for all of them.
         predictions._row_costs(torch.ones(1, 1)) + predictions._pair_costs(torch.ones(1, 1), word[:1] * 0, word)
         for word in torch.arange(7)[:, None]
     ]
@@ -77,7 +81,7 @@ def test_lecture_a_the_scores_become_probabilities_by_a_softmax() -> None:
 
 
 def test_lecture_a_departure_the_mask_is_not_divided_by_the_root_of_the_depth() -> None:
-    """softmax((QKᵀ + M) / √d) is ours where M is −∞; a large negative M leaks √d times sooner."""
+    """softmax((QKᵀ + M) / √d) matches ours where M is −∞; a large negative M leaks √d times sooner."""
     query, key, value = random_numbers(3, 1, 1, 4, 9)
     look = Attention(scaled_dot, looks_from="text", looks_at="text")
     ours = look(query, key, value, Causal())
@@ -95,7 +99,7 @@ def test_lecture_a_departure_the_mask_is_not_divided_by_the_root_of_the_depth() 
 
 
 def test_lecture_b_ten_thousand_words_of_width_512() -> None:
-    """E ∈ R^(10,000 × 512) reads a token, and its transpose gives 10,000 logits."""
+    """E ∈ R^(10,000 × 512) embeds a token, and its transpose gives 10,000 logits."""
     sizes = {"encoder_layers": 1, "decoder_layers": 1, "width": 512, "feed_forward": 8, "heads": 8}
     model = Transformer(check(TransformerOptions, sizes), 10_000, 10_000, shared=True, pad=0)
     assert {tuple(weight.shape) for weight in model.parameters() if 10_000 in weight.shape} == {(10_000, 512)}
@@ -112,16 +116,16 @@ def test_lecture_b_scores_grow_by_the_square_of_the_context(name: str, context: 
 
 
 def test_lecture_b_departure_a_loss_is_a_logarithm_and_not_one_minus_p() -> None:
-    """I love books → Eu amo livros: p = 0.1 and 0.2 cost 0.9 and 0.8 as printed, ours −ln p = 2.303 and 1.609."""
+    """I love books → Eu amo livros: p = 0.1 and 0.2 cost 0.9 and 0.8 in print; ours −ln p is 2.303 and 1.609."""
     chances = numbers([0.1, 0.9], [0.2, 0.8])
-    layer, wanted = torch.eye(2, dtype=torch.float64), torch.zeros(1, dtype=torch.long)
-    losses = [projected_cross_entropy(row.log()[None], layer, wanted, label_smoothing=0.0) for row in chances]
+    layer, target = torch.eye(2, dtype=torch.float64), torch.zeros(1, dtype=torch.long)
+    losses = [projected_cross_entropy(row.log()[None], layer, target, label_smoothing=0.0) for row in chances]
     assert [float(loss) for loss in losses] == pytest.approx([2.303, 1.609], abs=5e-4)
     assert (1 - chances[:, 0]).tolist() == pytest.approx([0.9, 0.8])
 
 
 def test_lecture_b_a_decoder_knows_o_gato_alone() -> None:
-    """O gato <?> feliz: what follows the gap changes an encoder's state there, and never a decoder's."""
+    """O gato <?> feliz: the words after the gap change an encoder's state there, but never a decoder's."""
     words = random_numbers(1, 1, 4, 6)
     sad = words.clone()
     sad[:, :, 3] = -words[:, :, 3]
@@ -143,17 +147,17 @@ def test_lecture_b_every_key_meets_every_query_in_a_grid() -> None:
 
 
 def test_lecture_b_heads_added_up_are_their_concatenation_times_w_o() -> None:
-    """Concat(head_1 … head_h) W_O = Σ head_i W_O[i], W_O[i] being the rows that meet head i."""
+    """Concat(head_1 … head_h) W_O = Σ head_i W_O[i], where W_O[i] are the rows that meet head i."""
     torch.manual_seed(3)
     heads = MultiHead(12, 3, looks_from="text", looks_at="text").double()
     states = random_numbers(1, 5, 12)
     cache = heads.remember(states)
     queries = heads.to_query(states).unflatten(-1, (3, 4)).transpose(1, 2)
-    found = heads.look(queries, cache.keys, cache.values)
+    outputs = heads.look(queries, cache.keys, cache.values)
     assert isinstance(heads.out, nn.Linear)
     parts = heads.out.weight.T.split(4)
-    added = sum((found[:, head] @ parts[head] for head in range(3)), heads.out.bias)
-    torch.testing.assert_close(added, heads.out(found.transpose(1, 2).flatten(2)))
+    added = sum((outputs[:, head] @ parts[head] for head in range(3)), heads.out.bias)
+    torch.testing.assert_close(added, heads.out(outputs.transpose(1, 2).flatten(2)))
 
 
 # Lecture C: recurrent networks, the Transformer, metrics, sampling
@@ -164,7 +168,7 @@ REFERENCES = ["кот лежит на лавке", "на лавку легла �
 
 
 def test_lecture_c_the_precisions_of_bleu() -> None:
-    """Of five words three are in a reference, of four pairs one; longer than both references, nothing is taken off."""
+    """Three of five words and one of four pairs are in a reference. The output is longer, so no penalty applies."""
     explained = explain_sentence(CAT, REFERENCES, orders=2)
     assert [(order.matches, order.total) for order in explained.orders] == [(3, 5), (1, 4)]
     assert explained.brevity_penalty == 1
@@ -176,28 +180,28 @@ def test_lecture_c_a_short_output_pays_exp_of_one_minus_r_by_c() -> None:
 
 
 def test_lecture_c_departure_counts_are_clipped() -> None:
-    """Unclipped, as printed, an output of one word said again and again would be perfect; ours counts it once."""
-    [found] = matches("кот кот кот", REFERENCES, 1)
-    assert (found.count, found.clipped) == (3, 1)
+    """In print, without clipping, an output that repeats one word would be perfect; ours counts it once."""
+    [match] = matches("кот кот кот", REFERENCES, 1)
+    assert (match.count, match.clipped) == (3, 1)
     assert explain_sentence("кот кот кот", REFERENCES, orders=1).orders[0].precision == pytest.approx(100 / 3)
 
 
 def gated(
     inputs: list[float], forgets: list[float], outputs: list[float], candidates: list[float]
 ) -> tuple[Tensor, ...]:
-    """An LSTM of one unit whose gates are told by hand, word by word: what its memory and its state are."""
+    """Return the memory and state, word by word, of a one-unit LSTM with gates set by hand."""
     words = len(inputs)
     cell = nn.LSTM(words, 1, batch_first=True).double()
-    told = torch.stack([numbers(row)[0] for row in (inputs, forgets, candidates, outputs)])
+    openings = torch.stack([numbers(row)[0] for row in (inputs, forgets, candidates, outputs)])
     with torch.no_grad():
         for weight in cell.parameters():
             weight.zero_()
         cell.weight_ih_l0.copy_(
-            torch.where(torch.tensor([[False], [False], [True], [False]]), told.atanh(), told.logit())
+            torch.where(torch.tensor([[False], [False], [True], [False]]), openings.atanh(), openings.logit())
         )
     states, gates = unroll(cell, torch.eye(words, dtype=torch.float64)[None])
     torch.testing.assert_close(
-        torch.stack([gates.input, gates.forget, gates.candidate, gates.output])[:, 0, :, 0], told
+        torch.stack([gates.input, gates.forget, gates.candidate, gates.output])[:, 0, :, 0], openings
     )
     return states.cell[0, :, 0], states.hidden[0, :, 0]
 
@@ -206,7 +210,7 @@ OPEN, SHUT = 1 - 1e-9, 1e-9
 
 
 def test_lecture_c_the_gates_over_the_food_was_tasty() -> None:
-    """Еда была вкусная и мы не разочаровались: x₃ is let in and kept, x₅ makes room, x₇ is let in anew."""
+    """Еда была вкусная и мы не разочаровались: x₃ enters and stays, x₅ clears the memory, x₇ enters it."""
     words = ["Еда", "была", "вкусная", "и", "мы", "не", "разочаровались"]
     inputs = [OPEN if word in ("вкусная", "разочаровались") else SHUT for word in words]
     forgets = [SHUT if word == "мы" else OPEN for word in words]
@@ -223,7 +227,7 @@ def test_lecture_c_a_closed_output_gate_at_a_new_sentence_hides_the_memory_and_k
 
 
 def test_lecture_c_without_positions_a_sentence_is_a_bag_of_words() -> None:
-    """Both sentences have the same words; without positions the states are permuted, and nothing else."""
+    """Both sentences have the same words. Without positions the states are permuted and otherwise equal."""
     good, bad = ["очень", "хорошо", ",", "совсем", "не", "плохо"], ["не", "очень", "хорошо", ",", "совсем", "плохо"]
     assert Counter(good) == Counter(bad)
     vocabulary = sorted(good)
@@ -256,7 +260,7 @@ def test_lecture_c_what_shines_outside_under_top_k_and_top_p(kept: object, left:
 
 
 def test_lecture_c_departure_temperature_is_over_logits_and_not_over_probabilities() -> None:
-    """Printed is exp(p/τ) / Σ, ours p^(1/T) / Σ: at 1 ours is p itself, the printed one is nearly even."""
+    """The lecture prints exp(p/τ) / Σ, ours is p^(1/T) / Σ. At 1 ours is p itself, the printed one nearly even."""
     chances = numbers(list(OUTSIDE.values()))
     printed = [round(float(value), 3) for value in chances.softmax(-1)[0]]
     ours = [round(float(value), 3) for value in temper(chances.log(), 1.0).exp()[0]]
@@ -268,7 +272,7 @@ def test_lecture_c_departure_temperature_is_over_logits_and_not_over_probabiliti
 
 
 class TwoWords:
-    """After the word that is likelier at first, nothing is likely; after the third one, one word is nearly certain."""
+    """Model in which the likelier first word leads nowhere and the third makes the next word nearly certain."""
 
     begin, end = 0, 1
     first = (0.0, 0.0, 0.4, 0.35, 0.25, 0.0)
@@ -287,15 +291,15 @@ class TwoWords:
 
 @pytest.mark.parametrize(("beam", "tokens"), [(1, [2]), (2, [3]), (3, [4, 5]), (5, [4, 5])])
 def test_lecture_c_a_beam_of_three_or_five_finds_what_greedy_search_passes_by(beam: int, tokens: list[int]) -> None:
-    """0.4 · 0.2 = 0.08 greedily, 0.35 · 0.3 = 0.105 by two, 0.25 · 1 by three and more."""
+    """Greedy search finds 0.4 · 0.2 = 0.08, a beam of two 0.35 · 0.3 = 0.105, three or more 0.25 · 1."""
     options = DecodingOptions(beam=beam, length_penalty=0)
-    [found] = beam_search(TwoWords(), torch.tensor([0]), torch.tensor([4]), options)
-    assert found[0].tokens == tokens
+    [hypotheses] = beam_search(TwoWords(), torch.tensor([0]), torch.tensor([4]), options)
+    assert hypotheses[0].tokens == tokens
 
 
 def test_lecture_c_both_directions_double_the_parameters_and_layers_multiply_them() -> None:
     def size(layers: int = 1, bidirectional: bool = False) -> int:
-        width = 32 if bidirectional else 16  # ours is of both directions together
+        width = 32 if bidirectional else 16  # ours covers both directions
         stack = Stack("lstm", 16, width, layers, bidirectional=bidirectional)
         return sum(weight.numel() for weight in stack.parameters())
 
@@ -304,12 +308,12 @@ def test_lecture_c_both_directions_double_the_parameters_and_layers_multiply_the
 
 
 def test_lecture_c_departure_the_mask_is_the_transpose_of_its_formula() -> None:
-    """Drawn is a matrix whose query (row) sees the keys (columns) up to its own, as ours; its formula gives i ≤ j."""
+    """In the drawn matrix a query (row) sees the keys (columns) up to its own, as in ours; the formula gives i ≤ j."""
     ours = Causal().as_tensor(4, 4, torch.device("cpu"))
-    drawn = torch.ones(4, 4, dtype=torch.bool).tril()
-    assert torch.equal(ours.expand(1, 1, 4, 4)[0, 0], drawn)
+    picture = torch.ones(4, 4, dtype=torch.bool).tril()
+    assert torch.equal(ours.expand(1, 1, 4, 4)[0, 0], picture)
     formula = torch.tensor([[i <= j for j in range(4)] for i in range(4)])
-    assert torch.equal(formula, drawn.T)
+    assert torch.equal(formula, picture.T)
 
 
 # Lecture D: sequences, models of attention, graphs
@@ -317,15 +321,15 @@ def test_lecture_c_departure_the_mask_is_the_transpose_of_its_formula() -> None:
 
 @pytest.mark.parametrize("join", ["concat", "mean"])
 def test_lecture_d_three_heads_on_a_small_graph(join: str) -> None:
-    """Node 0 looks at itself, 1 and 2; with K = 3 heads, c is their concatenation or their mean."""
+    """Node 0 attends to itself, 1 and 2; with K = 3 heads, c is their concatenation or their mean."""
     torch.manual_seed(2)
     looks_from, looks_at = torch.tensor([0, 0, 0, 1, 2]), torch.tensor([0, 1, 2, 1, 2])
     nodes = random_numbers(3, 4)
     layer = GraphAttention(1, 4, heads=3, width=2, join=join).double()  # type: ignore[arg-type]
     layer.draw(0, torch.Generator().manual_seed(1))
     values = (nodes @ layer.weight[0]).view(3, 3, 2)  # node, head, width
-    own, others = (torch.einsum("nhw,hw->nh", values, part[0]) for part in (layer.score.v, layer.score.u))
-    weights = F.leaky_relu(own[:1] + others, 0.2).softmax(0)  # of node 0 over its three neighbours, head by head
+    scores_of_self, others = (torch.einsum("nhw,hw->nh", values, part[0]) for part in (layer.score.v, layer.score.u))
+    weights = F.leaky_relu(scores_of_self[:1] + others, 0.2).softmax(0)  # node 0 over its three neighbours, by head
     heads = torch.einsum("nh,nhw->hw", weights, values)
     expected = heads.flatten() if join == "concat" else heads.mean(0)
     torch.testing.assert_close(layer(nodes, Edges.among(3, looks_from, looks_at))[0, 0], expected)
@@ -349,7 +353,7 @@ ANIMAL = ["The", "animal", "didn't", "cross", "the", "street", "because", "it", 
 
 @pytest.mark.parametrize(("last", "seen"), [("tired", "animal"), ("wide", "street")])
 def test_lecture_e_what_it_looks_at_and_the_five_steps_of_self_attention(last: str, seen: str) -> None:
-    """Vectors by hand: animals tire and streets are wide. The reading with *wide* is ours.
+    """Hand-made vectors: animals tire and streets are wide. The reading with *wide* is ours.
 
     (1) queries, keys and values of each word, (2) their products, (3) divided by √d, (4) the softmax, (5) the mix.
     """
@@ -358,7 +362,7 @@ def test_lecture_e_what_it_looks_at_and_the_five_steps_of_self_attention(last: s
     states = numbers(*(meaning.get(word, [0.0, 0.0]) for word in words))
     it = words.index("it")
     queries = states.clone()
-    queries[it] = states[-1]  # *it* asks for what the last word is said of
+    queries[it] = states[-1]  # *it* queries for what the last word describes
     keys = states.clone()
     keys[-1] = 0  # of nouns
     scores = queries[it] @ keys.T / math.sqrt(2)
@@ -366,6 +370,6 @@ def test_lecture_e_what_it_looks_at_and_the_five_steps_of_self_attention(last: s
     assert words[int(weights.argmax())] == seen
     assert float(weights.max()) > 0.9
     look = Attention(scaled_dot, looks_from="text", looks_at="text")
-    found = look.full(queries[None, None], keys[None, None], states[None, None])
-    torch.testing.assert_close(found.weights[0, 0, it], weights)
-    torch.testing.assert_close(found.context[0, 0, it], weights @ states)
+    attention = look.full(queries[None, None], keys[None, None], states[None, None])
+    torch.testing.assert_close(attention.weights[0, 0, it], weights)
+    torch.testing.assert_close(attention.context[0, 0, it], weights @ states)

@@ -1,4 +1,4 @@
-"""A model loaded in another precision than it was trained in."""
+"""Models loaded in a precision other than that of their training."""
 
 import json
 from pathlib import Path
@@ -39,6 +39,6 @@ def test_the_command_computes_in_bf16(trained: Path, tmp_path: Path, capsys: pyt
 
 
 def test_the_export_has_a_precision_of_its_own(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["--engine", "ctranslate2", "--precision", "bf16"]
-    assert main(["translate", str(trained), str(trained / "recipe.toml"), *asked]) == 2
+    options = ["--engine", "ctranslate2", "--precision", "bf16"]
+    assert main(["translate", str(trained), str(trained / "recipe.toml"), *options]) == 2
     assert "CTranslate2 cannot do --precision bf16" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Rows of every table from a plugin: scores, normalisers, metrics, views, verbs, exports and recipes."""
+"""Rows for every table from a plugin: scores, normalisers, metrics, views, verbs, exports and recipes."""
 
 import json
 import sys
@@ -74,7 +74,7 @@ def plugin():
 
 @pytest.fixture(params=["named", "installed"])
 def many(site: Path, request: pytest.FixtureRequest) -> Path:
-    """A plugin with rows of every table, named or installed."""
+    """A plugin with rows for every table, by module name or installed."""
     (site / "many.py").write_text(ROWS, encoding="utf-8")
     (site / "my-own.toml").write_text("# A recipe from outside\nfamily = 'transformer'\n", encoding="utf-8")
     if request.param == "named":
@@ -93,7 +93,7 @@ def test_scores_and_normalisers_are_chosen_by_recipes(many: Path) -> None:
     assert 'score = "half-dot"' in write(recipe, "")
     assert recipe.model_dump()["model"]["score"] == "half-dot"
     noted = json.loads(plugin_record(recipe))["plugins"]
-    assert [(each["plugin"], each["model.score"], each["model.normaliser"]) for each in noted] == [
+    assert [(row["plugin"], row["model.score"], row["model.normaliser"]) for row in noted] == [
         ("many", "half-dot", "even")
     ]
     query = torch.ones(1, 1, 1, 4)
@@ -113,8 +113,8 @@ def test_a_score_of_a_plugin_is_trained_and_its_folder_needs_the_plugin(many: Pa
 
 
 def test_metrics_score_texts_and_files(many: Path, tmp_path: Path, capsys) -> None:
-    found = score(["abc", "d"], ["a", "de"], metric="letters")
-    assert (found.value, found.signature, BETTER["letters"]) == (3.0, "letters|own", "lower")
+    metric_score = score(["abc", "d"], ["a", "de"], metric="letters")
+    assert (metric_score.value, metric_score.signature, BETTER["letters"]) == (3.0, "letters|own", "lower")
     assert utility("letters")(["abc"], ["a"]) == [-2.0]
     assert summing("letters")(["abc", "d"], [["a", "de"]]).value() == 1.5
     for name, text in {"h": "abc\nd\n", "r": "a\nde\n"}.items():

@@ -1,4 +1,4 @@
-"""Plugins: rows from outside, when they are imported, and the sentences that refuse what is wrong with them."""
+"""Plugins: rows from outside, when they are imported, and the refusals of faulty ones."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def test_a_named_plugin_adds_its_rows(site: Path, capsys: pytest.CaptureFixture[
     assert "twin" in [family["name"] for family in json.loads(capsys.readouterr().out)["families"]]
     assert FAMILIES["twin"].summary == "a twin of the convolutional net"
     assert (FAMILIES.source("twin").name, FAMILIES.source("gat")) == ("twins", None)
-    assert os.environ["REGARD_PLUGINS"] == "twins:plugin"  # which worker processes inherit
+    assert os.environ["REGARD_PLUGINS"] == "twins:plugin"  # worker processes inherit it
     assert len(FAMILIES) == len(FAMILIES.shipped) + 1 == len([*FAMILIES])
 
 
@@ -63,7 +63,7 @@ def test_a_name_that_is_not_built_in_asks_installed_plugins(site: Path) -> None:
     write_entry_point(site, "twins", "asked_twins:plugin", "3.1")
     assert "twin" in FAMILIES
     assert FAMILIES.source("twin").package == ("twins", "3.1")
-    regard.register("asked_twins")  # the same plugin by another way is no clash
+    regard.register("asked_twins")  # the same plugin loaded another way does not clash
     assert FAMILIES["twin"].looks is False
 
 
@@ -117,10 +117,10 @@ def test_a_broken_plugin_that_is_installed_leaves_all_else_be(site: Path, capsys
     assert main(["recipes", "demo"]) == 0
     assert capsys.readouterr().err == ""
     assert main(["families"]) == 0
-    said = capsys.readouterr()
-    assert BROKEN[text] in said.err
-    assert "left out." in said.err
-    assert "transformer" in said.out
+    captured = capsys.readouterr()
+    assert BROKEN[text] in captured.err
+    assert "left out." in captured.err
+    assert "transformer" in captured.out
 
 
 def test_two_plugins_may_not_have_rows_of_one_name(site: Path, capsys) -> None:
@@ -183,7 +183,7 @@ def test_a_function_of_a_module_is_registered_for_worker_processes_too(site: Pat
 
 @pytest.fixture
 def folder(trained: Path, tmp_path: Path) -> Path:
-    """A model folder that says that it needs a plugin."""
+    """Return a model folder that declares a plugin it needs."""
     shutil.copytree(trained, tmp_path / "model")
     need(tmp_path / "model", plugin="twins", package="twin-package", version="1.2")
     return tmp_path / "model"
@@ -228,8 +228,8 @@ def test_an_installed_plugin_is_known_without_being_imported(site: Path, folder:
 def test_another_version_is_remarked_on_and_another_major_version_refused(site: Path, folder: Path, capsys) -> None:
     write_entry_point(site, "twin-package", "twins:plugin", "1.3")
     assert main(["info", str(folder)]) == 0
-    said = f"{folder} was trained with twin-package 1.2, and 1.3 is installed.\n"
-    assert capsys.readouterr().err == said
+    message = f"{folder} was trained with twin-package 1.2, and 1.3 is installed.\n"
+    assert capsys.readouterr().err == message
     need(folder, plugin="twins", package="twin-package", version="2.0")
     assert main(["info", str(folder)]) == 2
     assert "and 1.3 is installed, another major version; install version 2 of it, or train" in capsys.readouterr().err

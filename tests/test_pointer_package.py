@@ -26,7 +26,7 @@ QUICK = ["--set", "training.steps=30", "--set", "training.validate_every=15", "-
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder into which pip has installed a copy of the package."""
+    """Return a folder into which pip has installed a copy of the package."""
     folder = tmp_path_factory.mktemp("installed")
     shutil.copytree(EXAMPLE, folder / "copy", ignore=shutil.ignore_patterns("build", "*.egg-info"))
     offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--no-compile"]
@@ -40,7 +40,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def here(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder to run commands in, in a process that finds the installed package."""
+    """Return a folder to run commands in, in a process that finds the installed package."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("here")
         patch.syspath_prepend(installed)
@@ -54,7 +54,7 @@ def here(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(here: Path) -> Path:
-    """A pointer network that sorts numbers, trained for a few steps."""
+    """Return a pointer network that sorts numbers, trained for a few steps."""
     assert main(["train", "pointer-sort", *QUICK]) == 0
     return here / "runs" / "pointer-sort"
 
@@ -85,7 +85,7 @@ def test_it_answers_is_measured_and_described(model: Path, capsys) -> None:
     assert set(first.split()) <= {"0.5", "0.1", "0.9"}
     assert set(second.split()) <= {"0.2", "0.1", "0.7", "0.4"}
     assert main(["evaluate", str(model), "--json"]) == 0
-    assert {each["metric"] for each in json.loads(capsys.readouterr().out)["scores"]} == {"loss", "accuracy"}
+    assert {score["metric"] for score in json.loads(capsys.readouterr().out)["scores"]} == {"loss", "accuracy"}
     assert main(["info", str(model)]) == 0
     assert "pointing" in capsys.readouterr().out
     assert main(["answer", str(model), "one two"]) == 2
@@ -158,7 +158,7 @@ BROKEN = {
     "global-chance": (
         "chance = np.random.default_rng([seed, epoch, number, 0] if is_train else [0, 0, len(split), 1])",
         "chance = np.random.default_rng(np.random.randint(9999))",
-        "its toy is trained to the end",  # in tests, trainings are watched too
+        "its toy is trained to the end",  # tests watch trainings too
         "batches used global random numbers of numpy",
     ),
     "mean-of-means": (
@@ -192,7 +192,7 @@ def test_three_broken_families_are_found_out(here: Path, tmp_path: Path, monkeyp
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv(plugins.VARIABLE, "")
     assert main(["check-family", name, "--plugin", package, "--json"]) == 1
-    verdicts = {each["promise"]: each for each in json.loads(capsys.readouterr().out)["promises"]}
+    verdicts = {verdict["promise"]: verdict for verdict in json.loads(capsys.readouterr().out)["promises"]}
     assert verdicts[promise]["is_held"] is False
     assert reason in verdicts[promise]["reason"]
 

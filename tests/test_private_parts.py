@@ -1,4 +1,4 @@
-"""Which private parts of libraries are relied on, all of them for speed; a version that lacks one is noticed here."""
+"""Private parts of libraries that we use, all for speed. A version that lacks one fails here."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ OF_SETS = {"_get_txt_file_path", "_get_langpair_allowed_refs"}
 
 
 def used(pattern: str, folder: Path) -> set[str]:
-    """The names behind a pattern in the code of a folder, comments and docstrings left out as far as one line tells."""
+    """Return the names that match a pattern in a folder's code, skipping comments and docstrings line by line."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
     return set(re.findall(pattern, text))
 
@@ -33,10 +33,10 @@ def test_sacrebleu_has_what_we_take_from_behind_its_door() -> None:
     assert [name for name in OF_BLEU if not hasattr(BLEU, name)] == []
     assert [name for name in OF_CHRF if not hasattr(CHRF, name)] == []
     sets = [type(dataset) for dataset in DATASETS.values()]
-    assert [name for name in OF_SETS if not any(hasattr(each, name) for each in sets)] == []
+    assert [name for name in OF_SETS if not any(hasattr(set_class, name) for set_class in sets)] == []
 
 
 def test_their_versions_are_bounded_where_a_bound_is_kept() -> None:
-    """Torch's are those that its own optimisers use, and stay as long as these do; sacreBLEU promises nothing."""
+    """Torch's own optimisers use the same parts of torch, so these last; sacreBLEU promises nothing."""
     text = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
     assert '"sacrebleu>=2.4,<2.7"' in text

@@ -1,4 +1,4 @@
-"""What is promised of every family that is trained, tried on the toy of each: see `toys.py`."""
+"""Promises of every trained family, tested on the toy of each: see `toys.py`."""
 
 import io
 import random
@@ -30,13 +30,13 @@ from regard.tasks import TASKS
 from regard.verbs.generate.model import LanguageModel
 
 pytestmark = pytest.mark.usefixtures("no_curves")
-# Promises that go through all of a model, in which shapes are checked.
+# Promises that run the whole model, with shapes checked.
 CHECKED = ("a saved and a watched model measure the same",)
 
 
 @pytest.fixture(params=TOYS, scope="module")
 def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    """The toy of a family, trained."""
+    """Return the trained toy of a family."""
     name, toy = str(request.param), TOYS[request.param]
     with undrawn(), shapes(checked=True):
         trial = train_toy(toy.family or name, toy, tmp_path_factory.mktemp(name))
@@ -78,19 +78,19 @@ def test_what_it_cannot_do_is_refused_with_what_to_use_at_every_door(
     monkeypatch.setattr("sys.stdin", io.StringIO())
     folder = run.folder.folder
     model = regard.load(folder)
-    own, verbs = TASKS[run.recipe.task].verb, model.verbs
+    default, verbs = TASKS[run.recipe.task].verb, model.verbs
     lacking = [verb for verb in COMMANDS if verb not in verbs]
     assert lacking
     for verb in lacking:
         capsys.readouterr()
         assert main([verb, str(folder), *COMMANDS[verb]]) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert f" gives {TASKS[run.recipe.task].gives}; " in said.err
-        instead = verb_instead(verb, verbs, own)
-        assert instead is None or f"; use `regard {instead}`. It can train" in said.err
-        if verb == "look" and isinstance(model, LanguageModel):  # which shows what may follow
-            assert "use `regard look --next`" in said.err
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert f" gives {TASKS[run.recipe.task].gives}; " in captured.err
+        instead = verb_instead(verb, verbs, default)
+        assert instead is None or f"; use `regard {instead}`. It can train" in captured.err
+        if verb == "look" and isinstance(model, LanguageModel):  # it lists what may follow
+            assert "use `regard look --next`" in captured.err
         elif verb in METHODS:
             with pytest.raises(regard.Fault) as fault:
                 getattr(model, verb)(*METHODS[verb])
@@ -113,7 +113,7 @@ def test_every_family_has_a_toy() -> None:
 
 
 class Impure:
-    """A task that takes its batches from where all take theirs from."""
+    """Task that draws its batches from the global random numbers."""
 
     def __init__(self, draw: Callable[[], Any]) -> None:
         self.draw = draw
@@ -139,7 +139,7 @@ def test_batches_drawn_from_global_random_numbers_are_found_out(draw: Callable[[
 
 def test_batches_with_generators_of_their_own_are_not() -> None:
     def draw() -> Any:
-        own = torch.Generator().manual_seed(1)
-        return torch.rand(1, generator=own), np.random.default_rng(1).random(), random.Random(1).random()
+        generator = torch.Generator().manual_seed(1)
+        return torch.rand(1, generator=generator), np.random.default_rng(1).random(), random.Random(1).random()
 
     assert len(list(pure(Impure(draw).batches("train", 1, 0, 0)))) == 3

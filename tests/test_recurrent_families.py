@@ -1,4 +1,4 @@
-"""Every family with recurrent layers can be built of the cells that torch does not have, and learns with them."""
+"""Every family with recurrent layers builds with the cells that torch lacks, and learns with them."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from regard.models.recurrent.layers import CELLS
 FURTHER = ("logistic", "gru-reset-first")  # the toys have the others
 TEXTS = ("seq2seq", "online", "ctc-text", "transducer-text", "hred", "rnn", "rnnlm", "bilm")
 OTHERS = ("recurrent", "ctc", "online-sounds", "transducer", "sketch-rnn")
-PERIODS = [1, 2, 4, 8, 16, 32, 64, 128]  # of a clockwork, which the toy is otherwise
+PERIODS = [1, 2, 4, 8, 16, 32, 64, 128]  # for a clockwork, otherwise the toy's cell
 
 
 @pytest.mark.parametrize("cell", FURTHER)
@@ -30,6 +30,6 @@ def test_each_learns_with_any_cell(tmp_path: Path, toy: str, cell: str) -> None:
 
 
 def _recurrent_weights(run: Any, cell: str) -> dict[str, torch.Tensor]:
-    """The matrices from state to state in all layers of this cell."""
+    """Return the state-to-state matrices of all layers with this cell."""
     layers = {name: part for name, part in run.task.named_modules() if isinstance(part, CELLS[cell])}
     return {name: part.weight_hh_l0.detach() for name, part in layers.items()}

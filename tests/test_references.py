@@ -1,4 +1,4 @@
-"""Our own computations compared with libraries that the field trusts; those not installed are skipped."""
+"""Our computations compared with libraries that the field trusts; libraries not installed are skipped."""
 
 import math
 import os
@@ -17,12 +17,12 @@ from regard.models.log_mel import SOFTEST, LogMel, mel_filters
 
 RATE, LENGTH, HOP, BANDS = 8000, 256, 64, 40
 WINDOW = torch.hann_window(LENGTH, dtype=torch.float64)
-# Libraries warn of what their own dependencies are about to change.
+# Libraries warn about coming changes in their own dependencies.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 
 
 def sound() -> torch.Tensor:
-    """Return a second of a tone that rises, with some noise."""
+    """Return a second of a rising tone with some noise."""
     time = torch.arange(RATE, dtype=torch.float64) / RATE
     noise = torch.randn(RATE, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     return 0.5 * torch.sin(2 * math.pi * (300 + 400 * time) * time) + 0.01 * noise
@@ -53,7 +53,7 @@ def damaged_spectra() -> torch.Tensor:
 
 @pytest.fixture(scope="module")
 def librosa(tmp_path_factory: pytest.TempPathFactory) -> dict[str, torch.Tensor]:
-    """Return what librosa computes, in a process of its own: numba compiles there, and in tests it does not."""
+    """Return librosa's results from a separate process, where numba compiles; in tests it does not."""
     if find_spec("librosa") is None:
         pytest.skip("librosa is not installed; it is in the extra bench")
     folder = tmp_path_factory.mktemp("librosa")
@@ -85,23 +85,23 @@ def test_spectra_and_the_way_back_are_those_of_librosa(librosa: dict[str, torch.
 
 @pytest.mark.long  # numba compiles what librosa needs
 def test_griffin_lim_comes_as_near_as_that_of_librosa(librosa: dict[str, torch.Tensor]) -> None:
-    wanted = spectrum(sound(), WINDOW, HOP).abs()
+    magnitudes = spectrum(sound(), WINDOW, HOP).abs()
 
     def distance(waves: torch.Tensor) -> float:
-        return float((spectrum(waves, WINDOW, HOP).abs() - wanted).square().sum())
+        return float((spectrum(waves, WINDOW, HOP).abs() - magnitudes).square().sum())
 
-    ours, theirs = griffin_lim(wanted, WINDOW, HOP, 30), librosa["spoken"].double()
+    ours, theirs = griffin_lim(magnitudes, WINDOW, HOP, 30), librosa["spoken"].double()
     assert distance(ours) <= distance(theirs)
 
 
 def texts(seed: int) -> tuple[list[str], list[str]]:
-    """Return sentences of few words, and others that share some with them."""
-    drawn, words = (
+    """Return sentences of few words, and others that share some words with them."""
+    generator, words = (
         random.Random(seed),
         ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "one", "red", "house", "by", "running", "water"],
     )
-    references = [" ".join(drawn.choices(words, k=drawn.randint(5, 14))) for _ in range(60)]
-    hypotheses = [" ".join(word for word in line.split() if drawn.random() < 0.8) or "cat" for line in references]
+    references = [" ".join(generator.choices(words, k=generator.randint(5, 14))) for _ in range(60)]
+    hypotheses = [" ".join(word for word in line.split() if generator.random() < 0.8) or "cat" for line in references]
     return hypotheses, references
 
 
@@ -110,7 +110,8 @@ def test_rouge_is_that_of_rouge_score(name: str) -> None:
     scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer([name])
     hypotheses, references = texts(3)
     theirs = [
-        scorer.score(wanted, written)[name].fmeasure for written, wanted in zip(hypotheses, references, strict=True)
+        scorer.score(reference, written)[name].fmeasure
+        for written, reference in zip(hypotheses, references, strict=True)
     ]
     assert score(hypotheses, references, metric=name).value == pytest.approx(sum(theirs) / len(theirs))
 

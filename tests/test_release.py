@@ -1,4 +1,4 @@
-"""`make release`: archives of the same bytes whoever builds them, and what is refused."""
+"""`make release`: archives with the same bytes on every machine, and refusals."""
 
 import io
 import os
@@ -60,7 +60,7 @@ def test_wheels_are_the_same_whoever_built_them(release: ModuleType, tmp_path: P
     with zipfile.ZipFile(first) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == FILES
         modes = {info.filename: info.external_attr >> 16 & 0o777 for info in archive.infolist()}
-        assert archive.namelist()[-1] == "regard-1.dist-info/RECORD"  # installers want what describes it last
+        assert archive.namelist()[-1] == "regard-1.dist-info/RECORD"  # installers want the metadata last
         assert archive.infolist()[0].date_time == (2023, 11, 14, 22, 13, 20)
     assert (modes["regard/run"], modes["regard/__init__.py"]) == (0o755, 0o644)
 
@@ -74,9 +74,9 @@ def test_source_archives_are_the_same_whoever_built_them(release: ModuleType, tm
         release.repack(file, EPOCH)
     assert first.read_bytes() == second.read_bytes()
     with tarfile.open(first) as archive:
-        found = {info.name: (info.mode, info.mtime, info.uid, info.uname) for info in archive.getmembers()}
-        assert found["regard/run"] == (0o755, EPOCH, 0, "")
-        assert found.keys() == FILES.keys()
+        members = {info.name: (info.mode, info.mtime, info.uid, info.uname) for info in archive.getmembers()}
+        assert members["regard/run"] == (0o755, EPOCH, 0, "")
+        assert members.keys() == FILES.keys()
         assert archive.extractfile("regard/run").read() == FILES["regard/run"]
 
 

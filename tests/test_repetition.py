@@ -1,4 +1,4 @@
-"""How much a text repeats itself, as benchmarks/continuations.py counts it."""
+"""Repetition in a text, as benchmarks/continuations.py counts it."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from continuations import invented_share, repeated_share, words_of
 
 
 def test_shares_on_paper() -> None:
-    """Of ab ba ab ba ab two are new; of aba bab aba bab two."""
+    """In ab ba ab ba ab two pairs are new; in aba bab aba bab two triples are."""
     assert repeated_share(list("ababab"), 2) == pytest.approx(3 / 5)
     assert repeated_share(list("ababab"), 3) == pytest.approx(2 / 4)
     assert repeated_share(list("abcdef"), 2) == 0
@@ -23,6 +23,6 @@ def test_who_writes_empty_lines_alone_repeats_himself() -> None:
 
 
 def test_an_invented_word_is_one_that_is_not_known() -> None:
-    """Of I, am, mokz and the, the last one cut off."""
+    """One of I, am and mokz is unknown; the last word is cut off and does not count."""
     assert invented_share("I am; Mokz 'the", {"i", "am"}) == pytest.approx(1 / 3)
     assert invented_share("", set()) == 0

@@ -1,4 +1,4 @@
-"""Networks that are sharded by sections: their weights are whole one section at a time, and their loss is the same."""
+"""Networks sharded by sections: one section's weights are whole at a time, and the loss is the same."""
 
 import sys
 from collections.abc import Iterator
@@ -34,26 +34,26 @@ LAYERS: dict[str, dict[str, Any]] = {
 
 
 def opened(name: str, folder: Path, ranks: Ranks, split: str) -> tuple[Any, Any]:
-    """A toy and its first batch, the same on all ranks."""
+    """Return a toy and its first batch, the same on all ranks."""
     (place := folder / str(ranks.rank)).mkdir()
     task = open_toy(name, place, **LAYERS[name]).task
     return task, next(iter(task.batches(split, 1, 0, 0)))
 
 
 def network_of(task: nn.Module) -> Any:
-    """The one network of a task that has sections."""
+    """Return the one network of a task that has sections."""
     (network,) = (part for part in task.modules() if isinstance(part, Sectional))
     return network
 
 
 def is_whole(module: nn.Module) -> bool:
-    """Whether any weight of it, or of a section in it, is whole."""
+    """Return True if any weight of the module, or of a section in it, is whole."""
     return any(not is_sharded(parameter) for parameter in module.parameters())
 
 
 @contextmanager
 def whole_blocks_noted(network: Any, noted: dict[str, list[int]]) -> Iterator[None]:
-    """Note how many blocks are whole when one begins, forward or backward."""
+    """Record how many blocks are whole when one begins, forward or backward."""
     blocks = [section for section, _ in network.sections() if not hasattr(section, "remember")]
 
     def count(pass_name: str) -> None:
@@ -71,7 +71,7 @@ def whole_blocks_noted(network: Any, noted: dict[str, list[int]]) -> Iterator[No
         handle.remove()
 
 
-@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # of a CPU without bf16
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # for CPUs without bf16
 @pytest.mark.parametrize(
     ("name", "precision"),
     [
@@ -85,7 +85,7 @@ def whole_blocks_noted(network: Any, noted: dict[str, list[int]]) -> Iterator[No
 def test_one_block_is_whole_at_a_time_and_the_loss_and_its_gradients_are_the_same(
     name: str, precision: str, tmp_path: Path
 ) -> None:
-    """Two ranks take the same batch twice, so that gradients are four times those of one pass."""
+    """Two ranks take the same batch twice, so gradients are four times those of one pass."""
 
     def work(ranks: Ranks) -> Any:
         task, batch = opened(name, tmp_path, ranks, "train")
@@ -96,7 +96,7 @@ def test_one_block_is_whole_at_a_time_and_the_loss_and_its_gradients_are_the_sam
 
         passes = Passes(task, task, precision)
         losses = [take(passes)]
-        expected = {key: 4 * each.grad for key, each in task.named_parameters() if each.grad is not None}
+        expected = {key: 4 * parameter.grad for key, parameter in task.named_parameters() if parameter.grad is not None}
         task.zero_grad()
         shard(task, ranks)
         noted: dict[str, list[int]] = {"forward": [], "backward": []}
@@ -104,9 +104,11 @@ def test_one_block_is_whole_at_a_time_and_the_loss_and_its_gradients_are_the_sam
         with whole_blocks_noted(network_of(task), noted):
             losses += [take(passes), take(passes)]
         assert not is_whole(task)
-        found = whole({key: each.grad for key, each in task.named_parameters() if each.grad is not None})
-        torch.testing.assert_close({key: found[key] for key in expected}, expected)
-        assert all(not each.any() for key, each in found.items() if key not in expected)
+        gradients = whole(
+            {key: parameter.grad for key, parameter in task.named_parameters() if parameter.grad is not None}
+        )
+        torch.testing.assert_close({key: gradients[key] for key in expected}, expected)
+        assert all(not gradient.any() for key, gradient in gradients.items() if key not in expected)
         return [losses, noted]
 
     for losses, noted in on_ranks(2, work):
@@ -117,7 +119,7 @@ def test_one_block_is_whole_at_a_time_and_the_loss_and_its_gradients_are_the_sam
 
 
 def test_in_a_validation_weights_are_whole_and_ranks_need_not_work_in_step(tmp_path: Path) -> None:
-    """Before the first loss, when FSDP2 does not know yet what holds what; and a loss can follow."""
+    """Validate before the first loss, when FSDP2 has not been set up yet. A loss can follow."""
 
     def work(ranks: Ranks) -> Any:
         task, batch = opened("transformer", tmp_path, ranks, "valid")
@@ -137,7 +139,7 @@ def test_in_a_validation_weights_are_whole_and_ranks_need_not_work_in_step(tmp_p
 
 
 def test_all_but_two_of_the_largest_blocks_can_rest(tmp_path: Path) -> None:
-    """Also of a decoder's blocks, which have a section within."""
+    """A decoder's blocks, which contain a section, can rest too."""
     task: Any = open_toy("transformer", tmp_path, encoder_layers=2, decoder_layers=3).task
     network = network_of(task)
     resting = {*network.encoder.parameters(), *network.decoder[0].parameters()}

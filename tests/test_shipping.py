@@ -1,4 +1,4 @@
-"""What comes with the code: the image that serves the demo, how to cite, what changed."""
+"""Files shipped with the code: the image that serves the demo, the citation file and the changelog."""
 
 import importlib
 import json
@@ -25,20 +25,20 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
 def instructions(name: str) -> Iterator[list[str]]:
-    """The words of every instruction of this name, in order; those given as a list are words already."""
+    """Return the words of every instruction with this name, in order, whether written as a line or as a list."""
     for line in re.findall(rf"^(?:HEALTHCHECK .*?)?{name} (.*)$", DOCKERFILE, re.MULTILINE):
         yield json.loads(line) if line.startswith("[") else shlex.split(line)
 
 
 def programs() -> list[list[str]]:
-    """What is run in the image, when it is built and afterwards."""
+    """Return the programs that run in the image, at build time and later."""
     return [*instructions("RUN"), *instructions("CMD")]
 
 
 def copied(folder: Path) -> Path:
-    """The checkout as the first stage of the image has it."""
+    """Return the checkout as the first stage of the image has it."""
     for *sources, target in instructions("COPY"):
-        for source in (each for each in sources if not each.startswith(("--", "/"))):
+        for source in (word for word in sources if not word.startswith(("--", "/"))):
             if (ROOT / source).is_dir():
                 shutil.copytree(ROOT / source, folder / target)
             else:
@@ -58,7 +58,7 @@ def test_every_command_of_the_image_exists_with_its_options() -> None:
             command = context.command.get_command(context, line[0])
             assert command is not None
             command.make_context(line[0], line[1:], parent=context).close()
-    assert demo[demo.index("--out") + 1] == serve[1]  # what is served is what was trained
+    assert demo[demo.index("--out") + 1] == serve[1]  # the trained model is the one served
 
 
 def test_the_image_is_told_to_run_as_somebody_without_rights() -> None:
@@ -68,9 +68,9 @@ def test_the_image_is_told_to_run_as_somebody_without_rights() -> None:
 
 
 def test_what_is_copied_is_not_ignored() -> None:
-    kept = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    patterns = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     names = [name for *sources, _ in instructions("COPY") for name in sources if not name.startswith(("--", "/"))]
-    assert all((ROOT / name).exists() and any(fnmatch(name, pattern) for pattern in kept) for name in names)
+    assert all((ROOT / name).exists() and any(fnmatch(name, pattern) for pattern in patterns) for name in names)
 
 
 def _free_port() -> str:
@@ -80,7 +80,7 @@ def _free_port() -> str:
 
 
 def test_the_steps_serve_a_model_that_is_found_healthy(trained: Path, tmp_path: Path) -> None:
-    """From the copied files alone, in place of the demo a model of seconds, and at any free port."""
+    """Run from the copied files alone, with a quickly trained model in place of the demo, at any free port."""
     _, serve = regard_lines()
     (health,) = [words for words in instructions("CMD") if words[0].endswith("python")]
     port, tree = _free_port(), copied(tmp_path)
@@ -92,8 +92,8 @@ def test_the_steps_serve_a_model_that_is_found_healthy(trained: Path, tmp_path: 
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         assert any("serving on" in line for line in server.stderr)
-        asked = [sys.executable, *(word.replace(":5000", f":{port}") for word in health[1:])]
-        assert subprocess.run(asked, timeout=60).returncode == 0
+        health_check = [sys.executable, *(word.replace(":5000", f":{port}") for word in health[1:])]
+        assert subprocess.run(health_check, timeout=60).returncode == 0
         server.terminate()
         server.communicate(timeout=60)
 
@@ -103,8 +103,8 @@ def test_the_steps_train_the_demo_in_a_folder_of_its_own(tmp_path: Path) -> None
     demo, serve = regard_lines()
     environment = os.environ | {"PYTHONPATH": str(copied(tmp_path))}
     subprocess.run([sys.executable, "-m", "regard", *demo], cwd=tmp_path, env=environment, check=True)
-    told = [sys.executable, "-m", "regard", "translate", serve[1], "--text", "I love books."]
-    done = subprocess.run(told, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    command = [sys.executable, "-m", "regard", "translate", serve[1], "--text", "I love books."]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
     assert len(done.stdout.split()) > 1
     assert any((tmp_path / serve[1] / "pictures").iterdir())
 
@@ -112,7 +112,7 @@ def test_the_steps_train_the_demo_in_a_folder_of_its_own(tmp_path: Path) -> None
 def test_the_citation_is_whole_and_of_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["cff-version"] == "1.2.0"
-    assert {"message", "title", "authors"} <= citation.keys()  # what the format asks for
+    assert {"message", "title", "authors"} <= citation.keys()  # required by the format
     assert citation["authors"] == [{"name": "The regard contributors"}]
     assert citation["version"] == regard.__version__
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -120,7 +120,7 @@ def test_the_citation_is_whole_and_of_this_version() -> None:
 
 
 def test_the_package_takes_its_version_from_the_code() -> None:
-    """The installed package has the version that the code says, by one line alone."""
+    """The installed package takes its version from one line of the code."""
     metadata = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in metadata["project"]
     assert "version" in metadata["project"]["dynamic"]

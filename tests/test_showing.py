@@ -1,4 +1,4 @@
-"""What people see when they type the name of a result: in a terminal, and in a notebook."""
+"""Results displayed by name, in a terminal and in a notebook."""
 
 import html
 import json
@@ -37,15 +37,15 @@ def shown(result: Any) -> str:
 
 
 def page_in(fragment: str) -> str:
-    """The page that stands in the frame of a fragment."""
+    """Return the page inside the frame of a fragment."""
     (page,) = re.findall(r'<iframe srcdoc="([^"]*)"', fragment)
     return html.unescape(page)
 
 
 def modes_in(fragment: str) -> dict[str, Any]:
-    """What such a page shows: between words or tokens, the sides by their names."""
-    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page_in(fragment))
-    return dict(json.loads(found)["modes"])
+    """Return what such a page shows: words or tokens, with the sides by name."""
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page_in(fragment))
+    return dict(json.loads(data)["modes"])
 
 
 def test_results_are_short_in_a_terminal() -> None:
@@ -76,7 +76,7 @@ def test_what_people_and_models_wrote_is_no_markup() -> None:
     ):
         assert "<img" not in fragment
         assert fragment.count("</iframe>") == fragment.count("<iframe ")
-        assert " id=" not in re.sub(r'srcdoc="[^"]*"', "", fragment)  # so that several can stand in one notebook
+        assert " id=" not in re.sub(r'srcdoc="[^"]*"', "", fragment)  # so that several fit in one notebook
 
 
 def test_a_list_shows_all_that_is_in_it() -> None:
@@ -100,11 +100,11 @@ def test_a_model_says_what_it_is(model: Any) -> None:
 
 def test_gazes_name_the_tokens_of_both_sides(model: Any) -> None:
     with regard.watching(model) as gazes:
-        found = model.translate(TEXTS)
+        translations = model.translate(TEXTS)
     (cross,) = (gaze for gaze in gazes if gaze.where == "decoder.0.cross.look")
     decoder = next(gaze for gaze in gazes if gaze.looks_from == gaze.looks_at == "target")
     end = model.task.target.pieces([model.task.end])
-    for row, translated in enumerate(found):
+    for row, translated in enumerate(translations):
         assert cross.queries[row] == [*translated.tokens, *end]
         assert decoder.keys[row][1:] == translated.tokens  # within the target, by what is read
         read = cross.weights[row, :, : len(cross.queries[row]), : len(cross.keys[row])]
@@ -125,7 +125,7 @@ def test_a_language_model_that_looks_back_names_the_tokens_of_what_it_wrote(tmp_
     model = make_model(run.task, run.recipe)
     with regard.watching(model) as gazes:
         ((first, _),) = model.generate(["Ana"], tokens=3, samples=2, sample={"seed": 1})
-    assert {gaze.where for gaze in gazes} == {each for each, _ in model.named_modules() if each.endswith(".look")}
+    assert {gaze.where for gaze in gazes} == {name for name, _ in model.named_modules() if name.endswith(".look")}
     end, *read = gazes[0].keys[0]
     assert [end, *read[-len(first.tokens) :]] == [*model.task.tokeniser.pieces([model.task.end]), *first.tokens]
     assert gazes[0].weights.shape[2:] == (len(read) + 1,) * 2

@@ -1,4 +1,4 @@
-"""The tutorial is a notebook that runs from its first cell to its last; the page of Python is what docstrings say."""
+"""The tutorial notebook runs from first cell to last, and the Python page matches the docstrings."""
 
 import ast
 import re
@@ -65,11 +65,11 @@ def test_a_run_is_cleaned_of_what_is_its_own() -> None:
     clean = runpy.run_path(str(ROOT / "docs" / "run_tutorial.py"))["clean"]
     import nbformat.v4 as v4
 
-    said = v4.new_output("stream", name="stderr", text="step 100, 900 tokens/s")
+    stream = v4.new_output("stream", name="stderr", text="step 100, 900 tokens/s")
     helped = v4.new_output("stream", name="stdout", text="NAME\n    regard\n\nFILE\n    /home/ana/regard/__init__.py\n")
     data = {"text/html": '<iframe srcdoc="">', "text/plain": "<View at 0x7f00aa>"}
     seen = v4.new_output("execute_result", data=data, execution_count=1)
-    first, second = clean([said, helped, seen])
+    first, second = clean([stream, helped, seen])
     assert first.text == "NAME\n    regard\n\n"
     assert dict(second.data) == {"text/plain": "<View>"}
     with pytest.raises(SystemExit, match="fails: no such thing"):
@@ -103,9 +103,9 @@ def test_it_runs_in_a_kernel_of_its_own(tmp_path: Path, monkeypatch: pytest.Monk
     shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     pages = [output.data["text/html"] for output in shown if "text/html" in output.get("data", {})]
     assert sum("<iframe " in page for page in pages) == 3  # a look into each kind of model
-    said = "".join(output.text for output in shown if output.output_type == "stream" and output.name == "stdout")
+    output_text = "".join(output.text for output in shown if output.output_type == "stream" and output.name == "stdout")
     perplexities = {
-        name: float(value) for name, value in re.findall(r"^(counts|network) +([\d.]+)$", said, re.MULTILINE)
+        name: float(value) for name, value in re.findall(r"^(counts|network) +([\d.]+)$", output_text, re.MULTILINE)
     }
     assert all(1 < value < 400 for value in perplexities.values())
     assert len(perplexities) == 2

@@ -1,4 +1,4 @@
-"""Two inputs for every toy, as a person would give them."""
+"""Two inputs for every toy, as a user would give them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +39,7 @@ SCENE = (18, 18)
 
 
 def inputs_of(toy: str, task: str, folder: Path) -> list[str]:
-    """Return two inputs for the model of a toy that was trained in `folder` / "run"; files are written there."""
+    """Return two inputs for the model of a toy trained in `folder` / "run", writing files there as needed."""
     if toy in OF_TOYS:
         return OF_TOYS[toy]
     if task in OF_TASKS:

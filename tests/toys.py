@@ -1,6 +1,6 @@
-"""For each family a recipe that is trained in a second, and the data that it names.
+"""A recipe for each family that trains in a second, and the data that it names.
 
-Whoever adds a family adds a line to `TOYS`, and all that is promised of every family is tested of it too.
+To add a family, add a line to `TOYS`. All promises for every family are then tested on it too.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,18 +28,18 @@ from regard.runs.train import train
 
 @dataclass(frozen=True)
 class Toy(promises.Toy):
-    """Toy on which a family is tried; where it has several tasks, and so several toys, each names it."""
+    """Toy on which a family is tested. Where a family has several tasks and toys, each toy names the family."""
 
     family: str | None = None
 
 
 def open_toy(name: str, folder: Path, **model: Any) -> Run:
-    """The run of a toy in this folder, new or gone on with; `model` changes its model."""
+    """Return the run of a toy in this folder, new or resumed; `model` changes its model."""
     return open_run_of_toy(TOYS[name].family or name, TOYS[name], folder, **model)
 
 
 def open_trained_toy(name: str, folder: Path, **model: Any) -> Run:
-    """The same, trained to its end."""
+    """Return the run of a toy, trained to its end."""
     run = open_toy(name, folder, **model)
     with undrawn():
         train(run, [])
@@ -60,9 +60,9 @@ def _translator(**model: Any) -> Callable[[Path], dict[str, Any]]:
 
 
 def _dialogues(folder: Path) -> dict[str, Any]:
-    """Turns with a dash before each, and replies."""
-    said = ["— hi — hello — who", "— a — b", "hm — c", "— ab — ba — abba — bab", "— so"]
-    lines = "".join(f"{said[place % 5]} {place}\tyou {place}\n" for place in range(40))
+    """Return a recipe with turns, each after a dash, and replies."""
+    dialogues = ["— hi — hello — who", "— a — b", "hm — c", "— ab — ba — abba — bab", "— so"]
+    lines = "".join(f"{dialogues[place % 5]} {place}\tyou {place}\n" for place in range(40))
     for name, part in {"train": lines, "valid": "— x — y\tz\n— who\tyou\n"}.items():
         (folder / f"{name}.tsv").write_text(part, encoding="utf-8")
     named = {name: str(folder / f"{name}.tsv") for name in ("train", "valid")}
@@ -153,7 +153,9 @@ def _labelled_texts(**model: Any) -> Callable[[Path], dict[str, Any]]:
 
 
 def _read_text(folder: Path) -> dict[str, Any]:
-    """Parts of a text with what is remembered carried on, and the weights averaged when validations get worse."""
+    """Return a recipe that reads a text in parts with a state carried over, and averages weights when validation
+    worsens.
+    """
     source, target = write_corpus(folder, 60)
     model = {"embedding": 6, "width": 8, "tied": True, "input_dropout": 0.1, "layer_dropout": 0.2, "weight_drop": 0.3}
     optimizer = {"kind": "asgd", "learning_rate": 30.0, "schedule": "constant", "warmup": 0, "average_trigger": 1}
@@ -167,7 +169,7 @@ def _read_text(folder: Path) -> dict[str, Any]:
 
 
 def _looked_back_at_text(**model: Any) -> Callable[[Path], dict[str, Any]]:
-    """Windows of a text, each read from nothing; when it is measured they overlap."""
+    """Return a recipe that reads windows of a text, each from an empty state; windows overlap in evaluation."""
     sizes = {"layers": 1, "width": 8, "heads": 2, "context": 12, "overlap": 3, "dropout": 0.2}
 
     def table(folder: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the tests of attention share: numbers to look at, and every kind of mask."""
+"""Shared cases for the attention tests: numbers to attend to, and every kind of mask."""
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-# For 2 rows, 3 heads, 7 queries and 7 keys; some queries may look nowhere.
+# For 2 rows, 3 heads, 7 queries and 7 keys. Some queries may look nowhere.
 MASKS: dict[str, Mask | None] = {
     "none": None,
     "tensor": draw(2, 1, 7, 7, seed=3) > 0,

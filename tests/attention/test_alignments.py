@@ -1,4 +1,4 @@
-"""Alignments: Pharaoh's format, links from weights, and the error rate counted on paper."""
+"""Alignments: Pharaoh's format, links from weights, and the error rate computed by hand."""
 
 import math
 import re
@@ -32,18 +32,18 @@ def test_what_is_no_link_is_refused(written: str) -> None:
     ],
 )
 def test_a_link_outside_its_sentence_is_refused_with_its_line(written: str, sentence: str) -> None:
-    _, given = read_alignments(["0-0", written])
+    _, alignment = read_alignments(["0-0", written])
     with pytest.raises(Fault, match=re.escape(sentence)):
-        given.check_within(source_words=2, target_words=3)
-    given.check_within(10, 10)
+        alignment.check_within(source_words=2, target_words=3)
+    alignment.check_within(10, 10)
     with pytest.raises(Fault, match="An alignment has the link 0-0, but the target has 0 words"):
         Alignment(frozenset({(0, 0)}), frozenset({(0, 0)})).check_within(1, 0)
 
 
 def test_the_error_rate_on_paper() -> None:
     """A = {00, 11, 23}, S = {00, 12}, P = S and {11}: |A ∩ S| = 1, |A ∩ P| = 2, so AER = 1 − 3/5."""
-    (given,) = read_alignments(["0-0 1-2 1p1"])
-    errors = alignment_errors([(0, 0), (1, 1), (2, 3)], given)
+    (alignment,) = read_alignments(["0-0 1-2 1p1"])
+    errors = alignment_errors([(0, 0), (1, 1), (2, 3)], alignment)
     assert errors == AlignmentErrors(found=3, sure=2, found_sure=1, found_possible=2)
     assert errors.rate == pytest.approx(1 - 3 / 5)
     assert errors.precision == pytest.approx(2 / 3)
@@ -51,8 +51,8 @@ def test_the_error_rate_on_paper() -> None:
 
 
 def test_all_right_is_no_error_and_pairs_add_up_before_dividing() -> None:
-    given = read_alignments(["0-0", "0-1 1-0 2-2"])
-    right, wrong = alignment_errors({(0, 0)}, given[0]), alignment_errors({(0, 0)}, given[1])
+    alignments = read_alignments(["0-0", "0-1 1-0 2-2"])
+    right, wrong = alignment_errors({(0, 0)}, alignments[0]), alignment_errors({(0, 0)}, alignments[1])
     assert right.rate == 0
     assert wrong.rate == 1
     assert (right + wrong).rate == pytest.approx(1 - 2 / (2 + 4))
@@ -62,7 +62,7 @@ def test_all_right_is_no_error_and_pairs_add_up_before_dividing() -> None:
 
 
 def test_links_join_the_tokens_of_a_word() -> None:
-    """The first target word is tokens 0 and 1; source word 1, of tokens 1 and 2, gets more in sum than any token."""
+    """The first target word is tokens 0 and 1. Source word 1 (tokens 1 and 2) has a larger sum than any token."""
     weights = torch.tensor(
         [
             [0.4, 0.3, 0.3, 0.0],

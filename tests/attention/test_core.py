@@ -1,4 +1,4 @@
-"""The attention core against torch's own, and against answers worked out on paper."""
+"""The attention core compared with torch's own and with answers computed by hand."""
 
 import math
 
@@ -70,7 +70,7 @@ def test_grouped_heads_are_copied_heads(mask: Mask | None, heads: int) -> None:
     if isinstance(mask, torch.Tensor) and mask.shape[1] == 3:
         mask = mask[:, :1]
     query, key, value = draw(2, 4, 7, 8), draw(2, heads, 7, 8, seed=1), draw(2, heads, 7, 6, seed=2)
-    copied = [each.repeat_interleave(4 // heads, 1) for each in (key, value)]
+    copied = [tensor.repeat_interleave(4 // heads, 1) for tensor in (key, value)]
     for score in (scaled_dot, Additive(8, 8, 5).double()):
         look = Attention(score, **SIDES)
         torch.testing.assert_close(look(query, key, value, mask), look(query, *copied, mask))
@@ -78,7 +78,7 @@ def test_grouped_heads_are_copied_heads(mask: Mask | None, heads: int) -> None:
 
 
 NORMALISERS: list[NormaliserName] = ["softmax", "plain", "sparsemax", "entmax"]
-# One query is barred from every key, the other from none; the mask alone would let both look.
+# One query is barred from every key, the other from none. The mask alone would let both look.
 BARRED = torch.tensor([[float("-inf")] * 4, [0.0, 1.0, 0.0, float("-inf")]], dtype=torch.float64)[None, None]
 
 
@@ -88,8 +88,8 @@ def test_a_bias_that_bars_every_key_leaves_zeros_and_finite_gradients(name: Norm
     query, key, value = (draw(1, 1, n, 3, seed=n).abs().requires_grad_() for n in (2, 4, 4))
     look = Attention(dot, normaliser=named_normaliser(name), **SIDES)
     with watching(look) as gazes:
-        found = [look(query, key, value, mask, BARRED), look.full(query, key, value, mask, bias=BARRED).context]
-    for context in found:
+        outputs = [look(query, key, value, mask, BARRED), look.full(query, key, value, mask, bias=BARRED).context]
+    for context in outputs:
         assert not context[0, 0, 0].any()
         assert context[0, 0, 1].any()
         gradients = torch.autograd.grad(context.sum(), (query, key, value), retain_graph=True)
@@ -154,12 +154,12 @@ def test_any_callable_is_a_score() -> None:
 
 def test_each_normaliser_changes_the_weights() -> None:
     states = draw(1, 1, 5, 4).abs()
-    found = [
+    outputs = [
         Attention(dot, **SIDES, normaliser=named_normaliser(name))(states, states, states)
         for name in ("softmax", "plain", "sparsemax", "entmax")
     ]
-    for number, one in enumerate(found):
-        assert not any(torch.allclose(one, other) for other in found[number + 1 :])
+    for number, one in enumerate(outputs):
+        assert not any(torch.allclose(one, other) for other in outputs[number + 1 :])
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_dropout_falls_in_training_only(score: Score) -> None:
 
 
 def test_the_newest_place_sees_all_and_a_few_new_ones_see_up_to_themselves() -> None:
-    """What a cache gives: fewer queries than keys, the last ones."""
+    """A cache gives fewer queries than keys: only the last ones."""
     query, key, look = draw(1, 2, 5, 4), draw(1, 2, 5, 4, seed=1), Attention(**SIDES)
     whole = look(query, key, key, Causal())
     torch.testing.assert_close(look(query[:, :, 4:], key, key, Causal()), whole[:, :, 4:])

@@ -1,4 +1,4 @@
-"""Attention along edges: answers on paper, agreement with dense attention, gradients, and watching."""
+"""Attention along edges: answers computed by hand, agreement with dense attention, gradients, and watching."""
 
 import math
 
@@ -14,7 +14,7 @@ from regard.base.faults import Fault
 
 @pytest.fixture
 def edges() -> Edges:
-    """Node 0 looks at 1 and 2, node 1 at itself, node 2 at 0, and node 3 nowhere; given in no order."""
+    """Return unordered edges: node 0 looks at 1 and 2, node 1 at itself, node 2 at 0, and node 3 nowhere."""
     return Edges.among(4, torch.tensor([2, 0, 1, 0]), torch.tensor([0, 2, 1, 1]))
 
 
@@ -47,7 +47,7 @@ def test_a_node_without_edges_finds_zero_and_has_no_gradient_of_nan(edges: Edges
     assert scores.grad is not None
     assert values.grad is not None
     assert scores.grad.isfinite().all()
-    assert (values.grad[3] == 0).all()  # nobody looks at node 3
+    assert (values.grad[3] == 0).all()  # no node looks at node 3
 
 
 def test_a_mix_on_paper(edges: Edges) -> None:

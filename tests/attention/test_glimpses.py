@@ -1,4 +1,4 @@
-"""Glimpses: windows counted on paper, the edge of a picture, and several paths."""
+"""Glimpses: windows computed by hand, the edge of a picture, and several paths."""
 
 import torch
 
@@ -6,7 +6,7 @@ from regard.attention.glimpses import centre_pixels, take_glimpses, window_sides
 
 
 def numbered(height: int, width: int) -> torch.Tensor:
-    """A picture whose pixels are numbered from 1, row by row."""
+    """Return a picture whose pixels are numbered from 1, row by row."""
     return torch.arange(1.0, height * width + 1).view(1, height, width)
 
 

@@ -1,4 +1,4 @@
-"""Hard attention: one place is looked at, drawn as the weights say, and the gradient passes as each estimator says."""
+"""Hard attention: one place is sampled from the weights, and each estimator passes the gradient its own way."""
 
 import math
 
@@ -14,32 +14,32 @@ def test_a_trained_eye_takes_the_most_probable() -> None:
     states, value = draw(2, 3, 4, 8), draw(2, 3, 4, 5, seed=1)
     soft = Attention(**SIDES).full(states, states, value)
     look = Attention(choice=Hard("reinforce"), **SIDES).eval()
-    found = look.full(states, states, value)
-    assert torch.equal(found.weights.argmax(-1), soft.weights.argmax(-1))
-    assert torch.equal(found.weights.sum(-1), torch.ones(2, 3, 4).double())
-    torch.testing.assert_close(found.log_probability, soft.weights.amax(-1).log())
+    result = look.full(states, states, value)
+    assert torch.equal(result.weights.argmax(-1), soft.weights.argmax(-1))
+    assert torch.equal(result.weights.sum(-1), torch.ones(2, 3, 4).double())
+    torch.testing.assert_close(result.log_probability, soft.weights.amax(-1).log())
     best = soft.weights.argmax(-1, keepdim=True).expand(-1, -1, -1, 5)
-    torch.testing.assert_close(found.context, value.gather(2, best))
+    torch.testing.assert_close(result.context, value.gather(2, best))
 
 
 def test_training_draws_by_the_weights() -> None:
     torch.manual_seed(0)
     weights = torch.tensor([0.1, 0.0, 0.6, 0.3]).expand(1, 1, 40_000, 4)
-    drawn = Hard().train()(weights)
-    torch.testing.assert_close(drawn.weights.mean(2)[0, 0], weights[0, 0, 0], atol=0.01, rtol=0)
-    assert (drawn.weights[..., 1] == 0).all()
-    place = drawn.weights.argmax(-1, keepdim=True)
-    torch.testing.assert_close(drawn.log_probability, weights.gather(-1, place).squeeze(-1).log())
+    choice = Hard().train()(weights)
+    torch.testing.assert_close(choice.weights.mean(2)[0, 0], weights[0, 0, 0], atol=0.01, rtol=0)
+    assert (choice.weights[..., 1] == 0).all()
+    place = choice.weights.argmax(-1, keepdim=True)
+    torch.testing.assert_close(choice.log_probability, weights.gather(-1, place).squeeze(-1).log())
 
 
 def test_the_seed_decides_what_is_drawn() -> None:
     weights, choice = draw(1, 1, 50, 4).softmax(-1), Hard()
-    found = []
+    gradients = []
     for seed in (0, 0, 1):
         torch.manual_seed(seed)
-        found.append(choice(weights).weights)
-    assert torch.equal(found[0], found[1])
-    assert not torch.equal(found[0], found[2])
+        gradients.append(choice(weights).weights)
+    assert torch.equal(gradients[0], gradients[1])
+    assert not torch.equal(gradients[0], gradients[2])
 
 
 def test_straight_through_gives_the_gradient_of_soft_weights() -> None:
@@ -53,9 +53,9 @@ def test_straight_through_gives_the_gradient_of_soft_weights() -> None:
 
 def test_reinforce_lets_no_gradient_through_the_weights() -> None:
     scores = draw(1, 2, 3, 4).requires_grad_()
-    found = Hard("reinforce")(scores.softmax(-1))
-    assert not found.weights.requires_grad
-    assert torch.autograd.grad(found.log_probability.sum(), scores)[0].any()
+    result = Hard("reinforce")(scores.softmax(-1))
+    assert not result.weights.requires_grad
+    assert torch.autograd.grad(result.log_probability.sum(), scores)[0].any()
 
 
 def test_straight_through_needs_no_full_look() -> None:
@@ -76,28 +76,28 @@ def test_only_the_place_that_was_chosen_is_read() -> None:
 
 def test_a_drawn_place_hands_the_gradient_to_its_value_alone() -> None:
     states, value = draw(1, 1, 4, 8), draw(1, 1, 4, 5, seed=1).requires_grad_()
-    found = Attention(choice=Hard("reinforce"), **SIDES).full(states[:, :, :1], states, value)
-    (gradient,) = torch.autograd.grad(found.context.sum(), value)
-    torch.testing.assert_close(gradient, found.weights.transpose(-1, -2).expand_as(value))
+    result = Attention(choice=Hard("reinforce"), **SIDES).full(states[:, :, :1], states, value)
+    (gradient,) = torch.autograd.grad(result.context.sum(), value)
+    torch.testing.assert_close(gradient, result.weights.transpose(-1, -2).expand_as(value))
 
 
 def test_the_entropy_is_that_of_the_weights() -> None:
-    found = Hard()(torch.tensor([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]).view(1, 1, 2, 3))
-    torch.testing.assert_close(found.entropy, torch.tensor([[[1.5 * math.log(2), 0.0]]]))
+    result = Hard()(torch.tensor([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]).view(1, 1, 2, 3))
+    torch.testing.assert_close(result.entropy, torch.tensor([[[1.5 * math.log(2), 0.0]]]))
 
 
 def test_each_query_looks_in_its_own_manner() -> None:
     torch.manual_seed(0)
     weights = torch.tensor([0.6, 0.4]).expand(300, 1, 3, 2)
     manners = torch.tensor([Manner.DRAWN, Manner.BEST, Manner.MIXED]).expand(300, 1, 3)
-    found = Hard().train()(weights, manners)
-    assert found.place is None
-    drawn, best, mixed = found.weights[:, 0].unbind(1)
-    assert {*map(tuple, drawn.tolist())} == {(1.0, 0.0), (0.0, 1.0)}
+    result = Hard().train()(weights, manners)
+    assert result.place is None
+    sample, best, mixed = result.weights[:, 0].unbind(1)
+    assert {*map(tuple, sample.tolist())} == {(1.0, 0.0), (0.0, 1.0)}
     assert torch.equal(best, torch.tensor([1.0, 0.0]).expand(300, 2))
     assert torch.equal(mixed, weights[:, 0, 2])
-    assert not found.log_probability[:, 0, 2].any()
-    assert not found.entropy[:, 0, 2].any()
+    assert not result.log_probability[:, 0, 2].any()
+    assert not result.entropy[:, 0, 2].any()
     settled = Hard().eval()(weights, manners).weights[0, 0]
     assert torch.equal(settled, torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.6, 0.4]]))
 
@@ -132,16 +132,16 @@ def test_gumbel_straight_through_is_one_place_with_the_gradient_of_the_relaxed_o
 def test_nowhere_to_look_is_zero_and_certain(training: bool, estimator: str) -> None:
     look = Attention(choice=Hard(estimator), **SIDES).train(training)
     query = draw(2, 1, 3, 4).requires_grad_()
-    found = look.full(query, draw(2, 1, 5, 4), draw(2, 1, 5, 4), Lengths(torch.tensor([5, 0])))
-    assert (found.context[1] == 0).all()
-    assert (found.log_probability[1] == 0).all()
-    (gradient,) = torch.autograd.grad(found.context.sum() + found.log_probability.sum(), query)
+    result = look.full(query, draw(2, 1, 5, 4), draw(2, 1, 5, 4), Lengths(torch.tensor([5, 0])))
+    assert (result.context[1] == 0).all()
+    assert (result.log_probability[1] == 0).all()
+    (gradient,) = torch.autograd.grad(result.context.sum() + result.log_probability.sum(), query)
     assert gradient.isfinite().all()
 
 
 def test_probabilities_are_normalised_behind_a_window() -> None:
-    found = Hard().eval()(torch.tensor([0.1, 0.3, 0.0]).view(1, 1, 1, 3))
-    assert found.log_probability.item() == pytest.approx(math.log(0.75))
+    result = Hard().eval()(torch.tensor([0.1, 0.3, 0.0]).view(1, 1, 1, 3))
+    assert result.log_probability.item() == pytest.approx(math.log(0.75))
 
 
 @pytest.mark.usefixtures("unchecked_shapes")
@@ -152,19 +152,19 @@ def test_an_unknown_estimator_is_refused() -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_it_learns_where_to_look(estimator: str) -> None:
-    """Of five keys the fourth is right for the first query, the first for the second, the third for the third."""
+    """Of five keys, the fourth is right for the first query, the first for the second, and the third for the third."""
     torch.manual_seed(torch.seed() % 1000)
     keys, right = torch.eye(5).expand(16, 1, 5, 5), torch.tensor([3, 0, 2])
     query, real = torch.zeros(3, 5, requires_grad=True), torch.ones(1, 1, 3, dtype=torch.bool)
     look, optimizer = Attention(choice=Hard(estimator), **SIDES), torch.optim.Adam([query], lr=0.2)
     for _ in range(60):
-        found = look.full(query.expand(16, 1, 3, 5), keys, keys)
-        likelihood = found.context[:, 0, torch.arange(3), right] - 1  # 0 if right, −1 if wrong
+        result = look.full(query.expand(16, 1, 3, 5), keys, keys)
+        likelihood = result.context[:, 0, torch.arange(3), right] - 1  # 0 if right, −1 if wrong
         loss = -likelihood.mean(0).sum()
         if estimator == "reinforce":
             surplus = likelihood - likelihood.mean(0)
             loss = loss + reinforce_loss(
-                surplus[None], found.log_probability[:, 0][None], found.entropy[:, 0][None], real
+                surplus[None], result.log_probability[:, 0][None], result.entropy[:, 0][None], real
             )
         optimizer.zero_grad()
         loss.backward()

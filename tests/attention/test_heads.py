@@ -1,4 +1,4 @@
-"""Heads: parity with torch's own, and every way they can be built."""
+"""Heads: parity with torch's own, and every way to build them."""
 
 from typing import Any
 
@@ -58,15 +58,15 @@ def test_every_mask_agrees_with_torch(mask: Mask | None) -> None:
     allowed = torch.ones(2, 3, 7, 7, dtype=torch.bool)
     if mask is not None:
         allowed = as_tensor(mask, 7, 7, states.device).expand(2, 3, 7, 7)
-    # Torch's own mask means "may not look", and where a query may look nowhere it gives NaN: ours gives nothing.
+    # Torch's mask means "may not look", and a query that may look nowhere gives NaN. Ours gives zeros.
     expected, weights = theirs(states, memory, memory, attn_mask=~allowed.flatten(0, 1), average_attn_weights=False)
     with watching(ours) as gazes:
-        found = ours(states, ours.remember(memory), mask)
+        output = ours(states, ours.remember(memory), mask)
     torch.testing.assert_close(gazes[0].weights, weights.nan_to_num(0.0))
     seen = allowed.any(-1).all(1)  # by every head
-    torch.testing.assert_close(found[seen], expected[seen])
+    torch.testing.assert_close(output[seen], expected[seen])
     lost = ~allowed.any(-1).any(1)
-    assert torch.equal(found[lost], ours.out.bias.expand_as(found[lost]))
+    assert torch.equal(output[lost], ours.out.bias.expand_as(output[lost]))
 
 
 def test_lengths_are_torchs_key_padding_mask() -> None:
@@ -81,11 +81,11 @@ def test_lengths_are_torchs_key_padding_mask() -> None:
 def test_cached_is_uncached(options: HeadOptions) -> None:
     heads, states = build(options), draw(2, 6, 16)
     whole = looked(heads, states, Causal())
-    cache, found = None, []
+    cache, outputs = None, []
     for first, last in ((0, 1), (1, 2), (2, 5), (5, 6)):
         cache = extend_cache(cache, heads.remember(states[:, first:last], first))
-        found.append(heads(states[:, first:last], cache, Causal(), first))
-    torch.testing.assert_close(torch.cat(found, 1), whole)
+        outputs.append(heads(states[:, first:last], cache, Causal(), first))
+    torch.testing.assert_close(torch.cat(outputs, 1), whole)
 
 
 @every_build
@@ -114,9 +114,9 @@ def test_only_without_positions_an_order_is_nothing(options: HeadOptions) -> Non
 
 def test_every_build_is_another() -> None:
     states = draw(1, 6, 16)
-    found = [looked(build(options), states) for options in BUILDS.values()]
-    for number, one in enumerate(found):
-        assert not any(torch.allclose(one, other) for other in found[number + 1 :])
+    outputs = [looked(build(options), states) for options in BUILDS.values()]
+    for number, one in enumerate(outputs):
+        assert not any(torch.allclose(one, other) for other in outputs[number + 1 :])
 
 
 def test_grouped_heads_are_copied_heads() -> None:
@@ -139,7 +139,7 @@ def test_shared_keys_are_values() -> None:
     assert torch.equal(cache.keys, cache.values)
     assert heads.to_key_value.out_features == 16
     turned = build(HeadOptions(shared_key_value=True, positions="rotary")).remember(states)
-    assert torch.equal(turned.values, cache.values)  # a value has no place
+    assert torch.equal(turned.values, cache.values)  # a value has no position
     assert not torch.equal(turned.keys, turned.values)
 
 
@@ -148,8 +148,8 @@ def test_averaged_heads_are_a_mean_of_full_width() -> None:
     cache = heads.remember(states)
     assert cache.values.shape == (2, 4, 6, 16)
     with watching(heads) as gazes:
-        found = heads(states, cache)
-    torch.testing.assert_close(found, (gazes[0].weights @ cache.values).mean(1))
+        output = heads(states, cache)
+    torch.testing.assert_close(output, (gazes[0].weights @ cache.values).mean(1))
 
 
 def test_alibi_lowers_the_scores_of_distant_keys() -> None:
@@ -168,12 +168,12 @@ def test_alibi_lowers_the_scores_of_distant_keys() -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        # 9 pairs, each 16 multiplications for the scores of all heads and 16 to mix the values
+        # 9 pairs, each with 16 multiplications for the scores of all heads and 16 to mix the values
         (HeadOptions(), 9 * 32),
         (HeadOptions(key_value_heads=2), 9 * 32),
         (HeadOptions(join="averaged"), 9 * (16 + 64)),
         (HeadOptions(join="averaged", shared_key_value=True), 9 * (64 + 64)),
-        (HeadOptions(score="bilinear"), 9 * 32 + 3 * 4 * 16),  # 3 keys of 4 heads by a matrix of 4 × 4
+        (HeadOptions(score="bilinear"), 9 * 32 + 3 * 4 * 16),  # 3 keys of 4 heads times a 4 × 4 matrix
         (HeadOptions(score="additive", key_value_heads=2), 9 * 32 + 3 * (4 + 2) * 16),
     ],
 )

@@ -1,4 +1,4 @@
-"""Local attention (Luong et al. 2015), worked out on paper."""
+"""Local attention (Luong et al. 2015), computed by hand."""
 
 import math
 
@@ -12,7 +12,7 @@ from regard.attention.local import Focus
 
 
 def weights(focus: Focus, queries: int, lengths: list[int], places: list[int] | None = None) -> Tensor:
-    """With all scores alike, of keys as long as the longest row."""
+    """Return the weights for equal scores, with as many keys as the longest row."""
     query, key = torch.ones(len(lengths), 1, queries, 1), torch.zeros(len(lengths), 1, max(lengths), 1)
     look = Attention(focus=focus, **SIDES)
     where = None if places is None else torch.tensor(places)
@@ -20,22 +20,22 @@ def weights(focus: Focus, queries: int, lengths: list[int], places: list[int] | 
 
 
 def test_monotonic_windows_on_paper() -> None:
-    found = weights(LocalMonotonic(1), 3, [4])[0]
+    result = weights(LocalMonotonic(1), 3, [4])[0]
     third = 1 / 3
     torch.testing.assert_close(
-        found, torch.tensor([[0.5, 0.5, 0, 0], [third, third, third, 0], [0, third, third, third]])
+        result, torch.tensor([[0.5, 0.5, 0, 0], [third, third, third, 0], [0, third, third, third]])
     )
-    assert torch.equal(weights(LocalMonotonic(1), 1, [4], places=[2])[0], found[2:])  # a decoder at its third step
+    assert torch.equal(weights(LocalMonotonic(1), 1, [4], places=[2])[0], result[2:])  # a decoder at its third step
 
 
 def test_past_the_end_a_monotonic_window_stays_at_the_last_real_keys() -> None:
-    found = weights(LocalMonotonic(1), 2, [5, 3], places=[4, 9])
-    torch.testing.assert_close(found[0], torch.tensor([[0, 0, 0, 0.5, 0.5]] * 2))
-    torch.testing.assert_close(found[1], torch.tensor([[0, 0.5, 0.5, 0, 0]] * 2))
+    result = weights(LocalMonotonic(1), 2, [5, 3], places=[4, 9])
+    torch.testing.assert_close(result[0], torch.tensor([[0, 0, 0, 0.5, 0.5]] * 2))
+    torch.testing.assert_close(result[1], torch.tensor([[0, 0.5, 0.5, 0, 0]] * 2))
 
 
 def predictive(reach: int, share: float) -> LocalPredictive:
-    """A window whose centre lies at this share of every sentence, for queries of one."""
+    """Return a window centred at this share of every sentence, for single queries."""
     focus = LocalPredictive(query_depth=1, hidden=1, reach=reach)
     nn.init.ones_(focus.of_query.weight)
     nn.init.constant_(focus.centre.weight, math.log(share / (1 - share)) / math.tanh(1))
@@ -43,20 +43,20 @@ def predictive(reach: int, share: float) -> LocalPredictive:
 
 
 def test_predictive_windows_on_paper() -> None:
-    """Half of 4 keys is p = 2; with D = 2, σ = 1: a quarter each, times exp(−(s − 2)²/2), not normalised again."""
-    found = weights(predictive(2, 0.5), 1, [4])[0, 0]
-    torch.testing.assert_close(found, 0.25 * torch.tensor([math.exp(-2), math.exp(-0.5), 1.0, math.exp(-0.5)]))
+    """Half of 4 keys is p = 2. With D = 2, σ = 1: a quarter each times exp(−(s − 2)²/2), not renormalised."""
+    result = weights(predictive(2, 0.5), 1, [4])[0, 0]
+    torch.testing.assert_close(result, 0.25 * torch.tensor([math.exp(-2), math.exp(-0.5), 1.0, math.exp(-0.5)]))
 
 
 def test_a_predicted_window_ends_at_its_reach_and_knows_the_real_length() -> None:
-    """Of 8 keys the centre is 5.6, of 4 it is 2.8: keys 5 and 6, keys 2 and 3; D = 1, σ = ½."""
+    """The centre is 5.6 of 8 keys and 2.8 of 4: keys 5 and 6, keys 2 and 3, with D = 1 and σ = ½."""
 
     def half(distance: float) -> float:
         return 0.5 * math.exp(-2 * distance**2)
 
-    found = weights(predictive(1, 0.7), 1, [8, 4])[:, 0]
-    torch.testing.assert_close(found[0], torch.tensor([0, 0, 0, 0, 0, half(0.6), half(0.4), 0]))
-    torch.testing.assert_close(found[1], torch.tensor([0, 0, half(0.8), half(0.2), 0, 0, 0, 0]))
+    result = weights(predictive(1, 0.7), 1, [8, 4])[:, 0]
+    torch.testing.assert_close(result[0], torch.tensor([0, 0, 0, 0, 0, half(0.6), half(0.4), 0]))
+    torch.testing.assert_close(result[1], torch.tensor([0, 0, half(0.8), half(0.2), 0, 0, 0, 0]))
 
 
 def test_the_centre_learns() -> None:
@@ -71,11 +71,11 @@ def test_the_centre_learns() -> None:
 @pytest.mark.parametrize("make", [lambda reach: LocalMonotonic(reach), lambda reach: LocalPredictive(4, 3, reach)])
 def test_each_reach_gives_another_window(make: type[LocalMonotonic]) -> None:
     states = draw(1, 1, 6, 4)
-    found = []
+    outputs = []
     for reach in (1, 2):
         torch.manual_seed(0)
-        found.append(Attention(focus=make(reach).double(), **SIDES)(states, states, states))
-    assert not torch.allclose(*found)
+        outputs.append(Attention(focus=make(reach).double(), **SIDES)(states, states, states))
+    assert not torch.allclose(*outputs)
     with pytest.raises(ValueError, match="at least 1 key to either side, got 0"):
         make(0)
 

@@ -1,4 +1,4 @@
-"""Masks: True means "may look", and each is the tensor it stands for."""
+"""Masks: True means "may look", and each mask equals the tensor it stands for."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""From scores to weights: answers on paper, and the rule that a lost query gets zeros."""
+"""Normalisers from scores to weights: answers computed by hand, and zeros for a query that may look nowhere."""
 
 import math
 
@@ -40,12 +40,12 @@ def test_plain_on_paper() -> None:
 def test_shares_of_exp_are_a_softmax_however_large_the_scores() -> None:
     scores, mask = draw(3, 5) * 400, torch.tensor([[True] * 5, [True, False] * 2 + [True], [False] * 5])
     for dtype in (torch.float32, torch.float64):
-        given = scores.to(dtype).requires_grad_()
-        weights = plain_of_exp(given, mask)
+        leaf = scores.to(dtype).requires_grad_()
+        weights = plain_of_exp(leaf, mask)
         torch.testing.assert_close(weights, softmax(scores.to(dtype), mask))
         weights.square().sum().backward()
-        assert given.grad is not None
-        assert given.grad.isfinite().all()
+        assert leaf.grad is not None
+        assert leaf.grad.isfinite().all()
     torch.testing.assert_close(plain_of_exp(scores, None), softmax(scores, None))
     assert plain_of_exp(scores[:, :0], mask[:, :0]).shape == (3, 0)
 
@@ -73,14 +73,14 @@ def test_plain_is_named_with_what_makes_scores_positive(positive: Positiveness, 
 
 
 def test_sparsemax_on_paper() -> None:
-    """Of (1, ½, −1) the first two stay: τ = (1 + ½ − 1) / 2 = ¼ is taken from both."""
+    """The first two of (1, ½, −1) remain: τ = (1 + ½ − 1) / 2 = ¼ is subtracted from both."""
     torch.testing.assert_close(sparsemax(torch.tensor([1.0, 0.5, -1.0]), None), torch.tensor([0.75, 0.25, 0.0]))
     masked = sparsemax(torch.tensor([1.0, 0.5, 9.0]), torch.tensor([True, True, False]))
     torch.testing.assert_close(masked, torch.tensor([0.75, 0.25, 0.0]))
 
 
 def test_entmax_on_paper() -> None:
-    """p_i = (z_i/2 − τ)²; for z = (1, 0) the sum is one at τ = (1 − √7)/4, for (2, 0) at τ = 0."""
+    """p_i = (z_i/2 − τ)². For z = (1, 0) the sum is one at τ = (1 − √7)/4, for (2, 0) at τ = 0."""
     tau = (1 - math.sqrt(7)) / 4
     torch.testing.assert_close(entmax15(torch.tensor([1.0, 0.0]), None), torch.tensor([(0.5 - tau) ** 2, tau**2]))
     torch.testing.assert_close(entmax15(torch.tensor([2.0, 0.0]), None), torch.tensor([1.0, 0.0]))

@@ -1,4 +1,4 @@
-"""Positions: the published formula, and what rotary positions promise."""
+"""Positions: the published formula, and the properties of rotary positions."""
 
 import math
 

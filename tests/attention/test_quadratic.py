@@ -1,4 +1,4 @@
-"""Heads that look by place alone: equal to a convolution in float64, and Gaussians on paper."""
+"""Heads that attend by position alone: equal to a convolution in float64, and Gaussians computed by hand."""
 
 import math
 
@@ -35,7 +35,7 @@ def test_a_convolution_that_shrinks_or_skips_has_no_such_heads(other: dict) -> N
 
 
 def test_weights_are_a_gaussian_around_the_centre() -> None:
-    """On a line of three cells, α = ln 2 and Δ = 1: from the first, weights as 2⁻¹ : 1 : 2⁻¹, then as 2⁻⁴ : 2⁻¹ : 1."""
+    """Three cells in a line, α = ln 2: at Δ = 1 the first has weights 2⁻¹ : 1 : 2⁻¹, the second 2⁻⁴ : 2⁻¹ : 1."""
     heads = QuadraticHeads(1, 1, 1, 1, looks_from="source", looks_at="source").double()
     with torch.no_grad():
         heads.centres.copy_(torch.tensor([[0.0, 1.0]]))
@@ -47,10 +47,10 @@ def test_weights_are_a_gaussian_around_the_centre() -> None:
 
 
 def test_the_rollout_of_two_blocks_on_paper() -> None:
-    """Half of each block's mean look and half the identity: ½(A + I) twice over, the first block at the right."""
+    """Each block is half its mean attention, half the identity: ½(A + I) twice, the first block on the right."""
     first = torch.tensor(
         [[[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]]]]
-    )  # two heads; their mean ((½, ½), (1, 0))
+    )  # two heads; their mean is ((½, ½), (1, 0))
     second = torch.tensor([[[[0.0, 1.0], [0.0, 1.0]]]])
     below = torch.tensor([[0.75, 0.25], [0.5, 0.5]])
     above = torch.tensor([[0.5, 0.5], [0.0, 1.0]])

@@ -1,4 +1,4 @@
-"""Reports on heads: answers on paper, and sums that do not depend on how batches are cut."""
+"""Reports on heads: answers computed by hand, and sums that do not depend on how batches are cut."""
 
 import math
 
@@ -22,7 +22,7 @@ def lengths(target: list[int], source: list[int]) -> dict[str, Tensor]:
 
 
 def test_entropy_on_paper() -> None:
-    """One head looks at one place, the other evenly at four: 0 and log 4 nats, nothing and all of the most."""
+    """One head looks at one place, the other evenly at four: 0 and log 4 nats, none and all of the maximum."""
     sharp, even = torch.eye(4), torch.full((4, 4), 0.25)
     heads = report([gaze(torch.stack([sharp, even])[None])], lengths([4], [4]))
     assert [head.entropy for head in heads] == pytest.approx([0, math.log(4)])
@@ -31,7 +31,7 @@ def test_entropy_on_paper() -> None:
 
 
 def test_the_diagonal_on_paper() -> None:
-    """Of four even weights one is on the diagonal; of ten, those at most a tenth of the sentence away."""
+    """One of four even weights is on the diagonal. Of ten, those within a tenth of the sentence count."""
     even = report([gaze(torch.full((1, 1, 4, 4), 0.25))], lengths([4], [4]))
     assert even[0].diagonal == pytest.approx(0.25)
     ten = report([gaze(torch.full((1, 1, 10, 10), 0.1))], lengths([10], [10]))
@@ -62,7 +62,7 @@ def test_padding_counts_for_nothing() -> None:
     alone = report([gaze(weights[:, :, :3, :4])], lengths([3], [4]))
     assert padded == alone
     assert padded[0].looks == 3
-    weights[..., 4:] = 7  # of whoever does not mask
+    weights[..., 4:] = 7  # for models that do not mask
     assert report([gaze(weights)], lengths([3], [4]))[0].entropy == pytest.approx(padded[0].entropy)
 
 
@@ -76,7 +76,7 @@ def test_who_looks_nowhere_is_not_counted() -> None:
 
 
 def test_looking_back_there_are_as_many_choices_as_places() -> None:
-    """Evenly over all that may be seen is all the entropy there can be; the first place has no choice."""
+    """Even weights over all visible places give the maximum entropy. The first place has no choice."""
     even_back = torch.ones(4, 4).tril() / torch.arange(1, 5)[:, None]
     (head,) = report([Gaze("look", "source", "source", even_back[None, None])], lengths([4], [4]))
     assert head.entropy_share == pytest.approx(1)
@@ -99,11 +99,11 @@ def test_batches_add_up_however_they_are_cut() -> None:
 
 
 def test_heads_against_given_alignments() -> None:
-    """Head 0 follows the words, head 1 goes against them; the end of the sentence is no word."""
+    """Head 0 follows the words, and head 1 goes against them. The end of the sentence is not a word."""
     straight = torch.eye(3)
     weights = torch.stack([straight, straight.flip(1)])[None]
-    words, given = {"target": [[0, 1]], "source": [[0, 1]]}, read_alignments(["0-0 1-1"])
-    heads = alignment_report([gaze(weights), gaze(weights, looks_from="source")], words, given)
+    words, alignments = {"target": [[0, 1]], "source": [[0, 1]]}, read_alignments(["0-0 1-1"])
+    heads = alignment_report([gaze(weights), gaze(weights, looks_from="source")], words, alignments)
     assert [head.alignment for head in heads] == [AlignmentErrors(2, 2, 2, 2), AlignmentErrors(1, 2, 1, 1)]
     assert [head.alignment.rate for head in heads] == pytest.approx([0, 1 - 2 / 3])
     both = merge_reports([*report([gaze(weights)], lengths([3], [3])), *heads])
@@ -136,7 +136,7 @@ def test_only_the_same_head_adds() -> None:
 
 
 def test_looks_along_edges_on_paper() -> None:
-    """One node looks at two others alike, one at a single node, one at one of two; nodes have no diagonal."""
+    """One node looks evenly at two others, one at a single node, one at one of two. Nodes have no diagonal."""
     edges = torch.tensor([[0, 0, 4, 7, 7], [1, 2, 4, 0, 7]])
     weights = torch.tensor([0.5, 0.5, 1.0, 0.0, 1.0]).expand(2, 1, 5)
     (head,) = report([Gaze("layers.0", "nodes", "nodes", weights, edges)], {})

@@ -1,4 +1,4 @@
-"""What bfloat16 must not blur: places, which are exact numbers; and masks with fewer axes than four."""
+"""Exactness in bfloat16: positions stay exact numbers, and masks may have fewer than four axes."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ from regard.attention.positions import rotate
 def test_far_places_turn_as_exactly_as_near_ones() -> None:
     states = torch.ones(1, 1, 600, 64)
     coarse, exact = rotate(states.bfloat16()).float(), rotate(states)
-    torch.testing.assert_close(coarse, exact, atol=0.02, rtol=0)  # the rounding of a sum of two numbers near one
+    torch.testing.assert_close(coarse, exact, atol=0.02, rtol=0)  # the rounding error of a sum of two numbers near one
 
 
 def test_a_predicted_window_is_the_same_in_bfloat16() -> None:
@@ -22,7 +22,7 @@ def test_a_predicted_window_is_the_same_in_bfloat16() -> None:
     focused = focus.bfloat16()(query.bfloat16(), places, allowed)
     widths = focused.allowed.sum(-1)
     assert focused.factor.dtype == torch.bfloat16
-    assert ((widths >= 10) & (widths <= 11)).all()  # in coarse numbers a window far out would hold none, or too many
+    assert ((widths >= 10) & (widths <= 11)).all()  # in low precision a distant window would hold none, or too many
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5), (4, 1, 3, 5)])

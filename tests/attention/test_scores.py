@@ -1,4 +1,4 @@
-"""Scores on paper, and that preparing keys changes nothing."""
+"""Scores computed by hand; preparing keys changes nothing."""
 
 import math
 import re
@@ -92,16 +92,16 @@ def test_location_follows_the_look_of_each_query_and_takes_no_notice_of_padding(
     padded = Lengths(torch.tensor([6, 4]))
     short = previous.clone()
     short[1, :, :, 4:] = 0
-    found = look.full(query, key, key, padded, short).weights[1:, :, :, :4]
+    weights = look.full(query, key, key, padded, short).weights[1:, :, :, :4]
     torch.testing.assert_close(
-        found, look.full(query[1:], key[1:, :, :4], key[1:, :, :4], None, short[1:, :, :, :4]).weights
+        weights, look.full(query[1:], key[1:, :, :4], key[1:, :, :4], None, short[1:, :, :, :4]).weights
     )
 
 
 @pytest.mark.usefixtures("unchecked_shapes")
 @pytest.mark.parametrize("shape", [(1, 3, 4, 6), (2, 1, 4, 6), (2, 3, 1, 6), (2, 3, 4, 5), (2, 3, 4, 1)])
 def test_weights_of_other_looks_are_refused(shape: tuple[int, ...]) -> None:
-    """Most of these would broadcast and give an answer to another question."""
+    """Most of these would broadcast and silently give a different answer."""
     score = Location(query_depth=8, key_depth=8, hidden=16).double()
     query, key, previous = draw(2, 3, 4, 8), draw(2, 3, 6, 8, seed=1), draw(*shape).softmax(-1)
     words = f"previous has the shape {shape}, but the looks it precedes have (2, 3, 4, 6)"

@@ -1,4 +1,4 @@
-"""The ways the heads of a Transformer can be built: each option counts, impossible ones are refused, all have a cost.
+"""Ways to build the heads of a Transformer: each option matters, impossible ones are refused, all have a cost.
 
 The laws that every build obeys are in tests/test_laws.py.
 """
@@ -45,9 +45,9 @@ def states(model: Transformer, source: Tensor, lengths: Tensor, target: Tensor) 
 
 def test_every_option_changes_something() -> None:
     arguments = batch()
-    found = [states(build(**more), *arguments) for more in [{}, *BUILDS]]
-    for number, one in enumerate(found):
-        assert not any(torch.allclose(one, other) for other in found[number + 1 :])
+    outputs = [states(build(**more), *arguments) for more in [{}, *BUILDS]]
+    for number, one in enumerate(outputs):
+        assert not any(torch.allclose(one, other) for other in outputs[number + 1 :])
 
 
 @pytest.mark.parametrize("more", [{}, {"score": "additive"}, {"key_value_heads": 1}, {"join": "averaged"}])

@@ -1,4 +1,4 @@
-"""Watching: nothing changes, each sees their own, and a little can be asked of a long text."""
+"""Watching: nothing changes, each watcher sees its own gazes, and long texts can be watched in part."""
 
 import threading
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from regard.base.faults import Fault
 
 
 class Looker(nn.Module):
-    """Three attentions, two of them in blocks: fused, fused, plain."""
+    """Module with three attentions, two of them in blocks: fused, fused, plain."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ def arguments() -> tuple[Tensor, Tensor]:
         (None, NAMES),
         ("last", ["last"]),
         ("blocks.*.cross.look", NAMES[:2]),
-        ("blocks.1", NAMES[1:2]),  # and what lies inside it
+        ("blocks.1", NAMES[1:2]),  # and the modules inside it
         ("blocks.*.cross", NAMES[:2]),
         (["last", "blocks.0.cross.look"], ["blocks.0.cross.look", "last"]),
         ("*", NAMES),
@@ -75,7 +75,7 @@ def test_a_name_that_fits_nothing_is_refused_with_those_there_are() -> None:
         (None, [5, 0], [0, 1], [5, 0]),
         (slice(1, None), slice(None, None, 3), [1], [0, 3, 6]),
         ([-1, 0], [-1], [1, 0], [6]),
-        ([0, 9], [2, 7, -8], [0], [2]),  # what a look does not have is left out
+        ([0, 9], [2, 7, -8], [0], [2]),  # parts that a look lacks are left out
     ],
 )
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS.keys())
@@ -107,11 +107,11 @@ def test_nothing_chosen_is_no_gaze() -> None:
 
 def test_a_bias_is_chosen_along() -> None:
     look, bias, (query, key) = Attention(**SIDES), draw(3, 2, 7, 7), arguments()
-    for each in (bias, bias[:1], bias[:, :1], bias[:, :, :1]):
+    for piece in (bias, bias[:1], bias[:, :1], bias[:, :, :1]):
         with watching(look) as whole:
-            look(query, key, key, Causal(), each)
+            look(query, key, key, Causal(), piece)
         with watching(look, rows=[2], queries=[4]) as part:
-            look(query, key, key, Causal(), each)
+            look(query, key, key, Causal(), piece)
         torch.testing.assert_close(part[0].weights, whole[0].weights[2:, :, 4:5])
 
 
@@ -130,7 +130,7 @@ def test_watching_in_portions_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("training", [True, False])
 def test_watching_changes_not_a_bit_of_a_fused_look(dtype: torch.dtype, training: bool) -> None:
     look = Attention(**SIDES, dropout=0.3).train(training)
-    query, key = (each.to(dtype) for each in arguments())
+    query, key = (tensor.to(dtype) for tensor in arguments())
     torch.manual_seed(0)
     plain = look(query, key, key, Causal())
     torch.manual_seed(0)
@@ -141,7 +141,7 @@ def test_watching_changes_not_a_bit_of_a_fused_look(dtype: torch.dtype, training
 
 
 def test_too_much_is_refused_before_it_is_kept_and_says_how_to_ask_for_less() -> None:
-    """Two gazes of 3 rows x 2 heads x 7 queries x 7 keys x 8 bytes = 2352 bytes fit into 5000, a third does not."""
+    """Two gazes of 3 rows x 2 heads x 7 queries x 7 keys x 8 bytes = 2352 bytes fit into 5000; a third does not."""
     model = Looker()
     with pytest.raises(Fault) as caught, watching(model, limit=5000):
         model(*arguments())
@@ -158,7 +158,7 @@ def test_too_much_is_refused_before_it_is_kept_and_says_how_to_ask_for_less() ->
 
 @pytest.mark.parametrize("score", [None, Additive(4, 4, 3)], ids=["fused", "plain"])
 def test_the_limit_is_counted_before_anything_is_worked_out(score: Additive | None) -> None:
-    """These weights would take 16 TiB: computing them first would be noticed."""
+    """These weights would take 16 TiB, so computing them first would be noticed."""
     look = Attention(**SIDES) if score is None else Attention(score, **SIDES)
     states = torch.empty(1, 1, 2**21, 4)
     with pytest.raises(Fault, match=r"would keep 16,384\.0 GiB of weights"), watching(look):
@@ -179,15 +179,15 @@ def test_a_long_text_can_be_watched_in_part() -> None:
 def test_hard_looks_are_noted_as_they_were_made() -> None:
     look, (query, key) = Attention(choice=Hard(), **SIDES), arguments()
     with watching(look) as gazes:
-        found = look.full(query, key, key)
-    assert torch.equal(gazes[0].weights, found.weights)
+        result = look.full(query, key, key)
+    assert torch.equal(gazes[0].weights, result.weights)
 
 
 def test_who_notes_by_themselves_is_asked_for_as_little() -> None:
     part, weights = nn.Identity(), draw(3, 2, 7, 5)
     with watching(part, rows=[1], queries=slice(3)) as gazes:
         note(part, "target", "source", weights)
-        note(nn.Identity(), "target", "source", weights)  # of another model
+        note(nn.Identity(), "target", "source", weights)  # from another model
     assert len(gazes) == 1
     assert torch.equal(gazes[0].weights, weights[1:2, :, :3])
     with (
@@ -232,7 +232,7 @@ def test_two_threads_see_only_their_own() -> None:
 
 
 class Glimpser(nn.Module):
-    """Looks twice through two squares at each of three pictures."""
+    """Module that looks twice through two squares at each of three pictures."""
 
     def forward(self) -> None:
         centre = torch.arange(12.0).view(3, 2, 2).requires_grad_()
@@ -242,7 +242,7 @@ class Glimpser(nn.Module):
 
 def test_windows_are_noted_beside_the_gazes() -> None:
     model = Glimpser()
-    model()  # nobody is watching
+    model()  # without a watcher
     with watching(model, rows=[2], queries=[1]) as gazes:
         model()
     (windows,) = gazes.windows

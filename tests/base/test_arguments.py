@@ -1,4 +1,4 @@
-"""A fault speaks of arguments to whoever calls a function, and of options to whoever types a command."""
+"""A fault names arguments to Python callers and options to command-line users."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is vouched for: no flipped bit in a prepared corpus goes unnoticed, finished or not."""
+"""Checksums: no flipped bit in a prepared corpus goes unnoticed, finished or not."""
 
 import os
 import random
@@ -21,7 +21,7 @@ from regard.data.demo.corpus import pairs
 
 @pytest.fixture
 def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PairData:
-    """A corpus of three shards that are sampled anew, so that they hold text too."""
+    """Return a corpus of three resampled shards, which therefore hold text too."""
     monkeypatch.setattr(preparing, "_SMALLEST_SHARD", 40)
     text = "".join(f"{source}\t{target}\n" for source, target in pairs("train", count=120))
     (tmp_path / "text.tsv").write_text(text, encoding="utf-8")
@@ -31,12 +31,12 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PairData:
 
 def files_of(folder: Path) -> list[Path]:
     found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size]
-    return [path for path in found if not path.name.startswith(".")]  # a damaged note of what is whole counts as none
+    return [path for path in found if not path.name.startswith(".")]  # a damaged verification note counts as none
 
 
 @contextmanager
 def flipped(path: Path, chance: random.Random) -> Iterator[None]:
-    """Inside this block one bit of the file is another."""
+    """Flip one bit of the file in this block."""
     good = path.read_bytes()
     bad = bytearray(good)
     bad[chance.randrange(len(bad))] ^= 1 << chance.randrange(8)
@@ -66,7 +66,7 @@ def test_what_is_read_of_a_corpus_for_scoring_is_checked_too(options: PairData, 
     with flipped(folder / "sources.npy", chance), pytest.raises(Fault, match=r"sources\.npy is missing, damaged"):
         are_learnt(folder, ["I love books."])
     with flipped(next(folder.glob("shards/*.bin")), chance):
-        assert len(read_valid(folder)) == 6  # for which nobody looks at the shards
+        assert len(read_valid(folder)) == 6  # the shards are not read for it
 
 
 def test_a_bit_flipped_in_an_unfinished_preparation_is_mended_or_refused(options: PairData, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest
         read.clear()
     about = (tmp_path / "b").stat()
     (tmp_path / "b").write_text("c")
-    os.utime(tmp_path / "b", ns=(about.st_atime_ns, about.st_mtime_ns))  # its date lies, and its size is the same
+    os.utime(tmp_path / "b", ns=(about.st_atime_ns, about.st_mtime_ns))  # its date is forged, and its size is the same
     with pytest.raises(Fault, match=r"b is missing, damaged"):
         check_changed_files(tmp_path, files)
     assert read == ["b"]
@@ -135,7 +135,7 @@ def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest
     (tmp_path / ".verified.json").write_text("{}")
     read.clear()
     check_changed_files(tmp_path, files)
-    assert sorted(read) == ["a", "b"]  # the note was damaged, and so nothing is known
+    assert sorted(read) == ["a", "b"]  # the note was damaged, so nothing is known
     (tmp_path / "a").unlink()
     with pytest.raises(Fault, match=r"a is missing, damaged"):
         check_changed_files(tmp_path, files)

@@ -1,4 +1,4 @@
-"""What a fault may show at a terminal."""
+"""What a fault may print to a terminal."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files are whole or not there."""
+"""Files are written completely or not at all."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""JSON and TOML from strangers: what is good is read, and what would make us hang or break is a sentence at once."""
+"""JSON and TOML from untrusted sources: good input is read; input that would hang or crash is refused at once."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Worker processes: results in order, faults as they are, nothing left running."""
+"""Worker processes: results in order, faults unchanged, nothing left running."""
 
 import os
 import signal
@@ -82,7 +82,7 @@ def test_workers_end_with_the_main_process(tmp_path: Path, how: signal.Signals) 
             assert process.stdout is not None
             assert [process.stdout.readline(), process.stdout.readline()] == ["under way\n"] * 2
             process.send_signal(how)
-            # The workers hold the other end of the pipe too: it is at its end only when they are gone.
+            # The workers hold the other end of the pipe too: it closes only when they are gone.
             assert process.stdout.read() == ""
             assert process.wait() == -how
         finally:

@@ -1,4 +1,4 @@
-"""Recipes are read strictly and refused kindly."""
+"""Recipes are read strictly and refused with helpful messages."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""Which option is meant: by what other tools call it, by its place, by its letters."""
+"""Suggested options: by other tools' names, by place, by letters."""
 
 import pytest
 
@@ -16,11 +16,11 @@ PATHS = ["seed", "model.width", "model.heads", "training.steps", "training.optim
         ("epochs", "", ["training.steps"]),
         ("d_model", "model", ["model.width"]),
         ("widht", "model", ["model.width"]),
-        ("widht", "", ["model.width"]),  # alike enough to be meant in another section
+        ("widht", "", ["model.width"]),  # similar enough to match in another section
         ("hea", "model", ["model.heads"]),
-        ("hea", "training", []),  # in another section it must be more alike
+        ("hea", "training", []),  # another section requires more similarity
         ("step", "", ["training.steps"]),
-        ("sede", "model", []),  # nor is the top a part of every section
+        ("sede", "model", []),  # and the top is not part of every section
         ("seed", "model", ["seed", "training.seed"]),
         ("nothing", "", []),
     ],

@@ -1,4 +1,4 @@
-"""Lasting workers: answers in order whoever asks, faults as they are, nothing left running, nothing loaded in vain."""
+"""Persistent workers: answers in order for any caller, faults unchanged, nothing left running or loaded in vain."""
 
 import gc
 import os
@@ -121,7 +121,7 @@ for _ in endless:
 
 @pytest.mark.parametrize("how", ["end", signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_the_main_process(tmp_path: Path, how: signal.Signals | str) -> None:
-    """Also those of a script without `if __name__ == "__main__"`, which is not run again in a worker."""
+    """This includes workers of a script without `if __name__ == "__main__"`, which is not run again in a worker."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     command = [sys.executable, script, Path(__file__).parent, how if isinstance(how, str) else "wait"]
@@ -133,7 +133,7 @@ def test_workers_end_with_the_main_process(tmp_path: Path, how: signal.Signals |
             assert len(found) == 2
             if isinstance(how, signal.Signals):
                 process.send_signal(how)
-            # The workers hold the other end of this pipe too: it is at its end only when they are gone.
+            # The workers hold the other end of this pipe too: it closes only when they are gone.
             said = process.stderr.read()
             assert ("KeyboardInterrupt" in said) == (how == signal.SIGINT)
             assert said.count("Traceback") == (how == signal.SIGINT)

@@ -148,13 +148,13 @@ class Browser:
         assert found == wanted, f"{script} gave {found!r}, not {wanted!r}"
 
     def press(self, *keys: str) -> None:
-        """Press keys, whatever has the focus."""
+        """Press keys by their names or characters, whatever has the focus."""
         from selenium.webdriver import ActionChains
         from selenium.webdriver.common.keys import Keys
 
         chain = ActionChains(self.driver, duration=0)
         for key in keys:
-            chain.send_keys(getattr(Keys, key))
+            chain.send_keys(getattr(Keys, key, key))
         chain.perform()
 
     def focused(self) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""A graph of seven nodes in Planetoid's files, its pickles written opcode by opcode as Python 2 wrote them."""
+"""A graph of seven nodes in Planetoid's files, with pickles written opcode by opcode as Python 2 did."""
 
 import struct
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 VALIDATION = 2  # nodes; the real graphs have 500
-# Nodes 0 to 3, and for the test 6 and 4, in that order; of node 5 the files know nothing but its number.
+# Nodes 0 to 3, and for the test 6 and 4, in that order; of node 5 the files have only its number.
 REST = np.array([[1, 0, 0], [0, 2, 2], [0, 0, 0], [3, 0, 1]], dtype="<f4")
 TEST = np.array([[0, 5, 0], [0, 0, 4]], dtype="<f4")
 LABELS = np.array([[1, 0], [0, 1], [1, 0], [0, 1]], dtype="<i4")
@@ -15,7 +15,7 @@ NEIGHBOURS = {0: [1, 1], 1: [0, 2], 2: [1, 2], 3: [4], 4: [3], 6: [0]}
 
 
 def write_graph(folder: Path, graph: str = "cora") -> None:
-    """All eight files, as if `regard data get planetoid` had brought them."""
+    """Write all eight files, as `regard data get planetoid` would."""
     (folder / "planetoid").mkdir(parents=True, exist_ok=True)
     contents = {
         "x": matrix(REST[:1]),

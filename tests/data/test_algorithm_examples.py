@@ -1,4 +1,4 @@
-"""Examples of algorithms on paper, as steps and as people write them."""
+"""Examples of algorithms by hand, as steps and as users write them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Pictures made like those that a model learnt from: their size, their proportions, their background."""
+"""Pictures adapted to a model's training data: size, proportions, background."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def saved(path: Path, pixels: np.ndarray) -> Path:
 
 
 def bar(height: int, width: int, paper: int, ink: int) -> np.ndarray:
-    """A picture of an upright bar, half as high as the picture and a fifth as wide."""
+    """Return a picture of an upright bar, half as high as the picture and a fifth as wide."""
     pixels = np.full((height, width), paper, np.uint8)
     pixels[height // 4 : 3 * height // 4, 2 * width // 5 : 3 * width // 5] = ink
     return pixels

@@ -1,4 +1,4 @@
-"""Graphs in plain files and in model folders: read on paper, and refused with the words of each fault."""
+"""Graphs in plain files and in model folders: read by hand, and refused with a message for each fault."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ CONTENTS = {
 
 
 def written(folder: Path, directed: bool = False, normalise: bool = True, **changes: str) -> GraphData:
-    """The options of a graph of four nodes, its files written with these changes."""
+    """Write the files of a graph of four nodes with these changes. Return its options."""
     for name, content in {**CONTENTS, **changes}.items():
         (folder / name).write_text(content, encoding="utf-8")
     paths = {name: str(folder / name) for name in CONTENTS}
@@ -30,7 +30,7 @@ def written(folder: Path, directed: bool = False, normalise: bool = True, **chan
 
 def test_a_graph_on_paper(tmp_path: Path) -> None:
     graph = read_plain(written(tmp_path))
-    # An edge goes both ways and counts once however often it is told; node 3 does not see itself by its own edge.
+    # An edge goes both ways and counts once however often it occurs; node 3's own edge does not make it see itself.
     assert graph.looks.T.tolist() == [[0, 1], [1, 0], [1, 2], [2, 1], [2, 3], [3, 2]]
     assert graph.features.starts.tolist() == [0, 2, 2, 4, 5]
     assert graph.features.columns.tolist() == [0, 1, 0, 1, 0]

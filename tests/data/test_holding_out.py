@@ -1,4 +1,4 @@
-"""Held-out examples: every kind has its share on both sides, whatever the order of the file."""
+"""Held-out examples: every kind has its share on both sides, for any order of the file."""
 
 import random
 from collections import Counter
@@ -21,7 +21,7 @@ def test_a_file_that_is_sorted_by_kind_holds_out_a_share_of_each() -> None:
     assert counted(KINDS, splits) == {"train": Counter(a=54, b=27, c=9), "valid": Counter(a=6, b=3, c=1)}
     assert splits == split_evenly(KINDS, range(100), {"valid": 0.1})
     held_out = [number for number, split in enumerate(splits[:60]) if split == "valid"]
-    assert max(held_out) - min(held_out) > 20  # drawn from all over the kind, which may be sorted by something else
+    assert max(held_out) - min(held_out) > 20  # drawn from the whole kind, which may be sorted by something else
 
 
 def test_any_order_gives_the_same_counts() -> None:
@@ -35,7 +35,7 @@ def test_any_order_gives_the_same_counts() -> None:
     [
         ((5, 5), 0.1, (1, 0)),  # one of ten; of equal remainders the first
         ((14, 6), 0.1, (1, 1)),  # 1.4 and 0.6 of two: the larger remainder is of b
-        ((1, 19), 0.5, (0, 10)),  # the only one of its kind is learnt from
+        ((1, 19), 0.5, (0, 10)),  # the only one of its kind is used for training
         ((2, 2), 0.1, (1, 0)),  # one at least
         ((1, 1), 0.5, (0, 0)),
     ],

@@ -1,4 +1,4 @@
-"""Generated videos: what is drawn is what is said, frame by frame, and what is held out is never learnt from."""
+"""Generated videos match their captions frame by frame, and held-out ones are never trained on."""
 
 import numpy as np
 import pytest
@@ -17,12 +17,12 @@ SMALL = {"features": "own", "side": 12, "frames": 8, "shapes": {"train": 3, "val
 
 
 def frames_of(action: str, into: str = "") -> np.ndarray:
-    """A red square in the middle of a black ground that does one thing from the first frame to the last."""
+    """Return a red square in the middle of a black ground with one action from first frame to last."""
     return draw_scene(Scene((Actor("square", "red", (Act(action, 0, FRAMES, into),)),), False), FRAMES, SIDE, 0)
 
 
 def middles(frames: np.ndarray) -> np.ndarray:
-    """Where the red lies in each frame (frame, 2), as shares of the height and the width."""
+    """Return the place of the red in each frame (frame, 2), as shares of height and width."""
     red = frames[..., 0].astype(float)
     along = (np.arange(SIDE) + 0.5) / SIDE
     return np.stack([(red.sum(axis=2) @ along), (red.sum(axis=1) @ along)], axis=1) / red.sum(axis=(1, 2))[:, None]

@@ -1,4 +1,4 @@
-"""Picture files of every sort that people bring: what is made of each, and the sentence for each that is refused."""
+"""Picture files of every kind that users have: how each is read, and the message of each refusal."""
 
 import io
 import struct
@@ -17,7 +17,7 @@ RED, WHITE = [255, 0, 0], [255, 255, 255]
 
 
 def png_promising(width: int, height: int) -> bytes:
-    """A PNG that is all head: its pixels are promised and not there."""
+    """Return a PNG with a header only: it promises pixels that are missing."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

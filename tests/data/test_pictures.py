@@ -1,4 +1,4 @@
-"""Pictures: idx files and picture files read and refused in words, what is held out, and where they lie ready."""
+"""Pictures: idx and picture files read and refused, held-out examples, and prepared data."""
 
 from pathlib import Path
 from typing import Any

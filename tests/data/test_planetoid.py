@@ -1,4 +1,4 @@
-"""Planetoid's pickles: a small graph on paper, and pickles that want more than they may."""
+"""Planetoid's pickles: a small graph by hand, and pickles that ask for more than allowed."""
 
 from pathlib import Path
 
@@ -27,11 +27,11 @@ def test_a_graph_on_paper() -> None:
         dict(zip(graph.features.columns[a:b].tolist(), graph.features.values[a:b].tolist(), strict=True))
         for a, b in zip(graph.features.starts[:-1], graph.features.starts[1:], strict=True)
     ]
-    # Rows of the test stand where its list says; node 5, of which nothing is known, has a row of zeros.
+    # Test rows are where its list says; node 5, of which nothing is known, has a row of zeros.
     assert rows == [{0: 1.0}, {1: 2.0, 2: 2.0}, {}, {0: 3.0, 2: 1.0}, {2: 4.0}, {}, {1: 5.0}]
     assert graph.labels.tolist() == [0, 1, 0, 1, 0, UNKNOWN, 1]
     assert [graph.nodes_of(split).tolist() for split in ("train", "valid", "test")] == [[0], [1, 2], [4, 6]]
-    # Both directions, each once though 0-1 is told three times, and without the loop of node 2.
+    # Both directions once each, though 0-1 occurs three times, and without node 2's loop.
     assert graph.looks.T.tolist() == [[0, 1], [0, 6], [1, 0], [1, 2], [2, 1], [3, 4], [4, 3], [6, 0]]
     assert graph.classes == ("0", "1")
     assert graph.report[1] == "nodes without an edge, which see only themselves: 1"

@@ -1,4 +1,4 @@
-"""What preparations share: a record that comes last, files that it vouches for, and examples held out."""
+"""What preparations share: a record written last, files that it verifies, and held-out examples."""
 
 from pathlib import Path
 

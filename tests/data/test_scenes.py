@@ -1,4 +1,4 @@
-"""Scenes: where a picture lies, what clutters it, and that a row is the same whichever rows it is made with."""
+"""Scenes: place and clutter of a picture; a row is the same with any other rows."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_without_clutter_a_scene_is_the_picture_at_some_place_and_black_elsewher
         assert np.array_equal(scene[top : top + 9, left : left + 8], picture)
         assert scene.sum() == picture.sum()
         corners.add((int(top), int(left)))
-    assert {top for top, _ in corners} == {0, 1, 2, 3}  # every place there is
+    assert {top for top, _ in corners} == {0, 1, 2, 3}  # every possible place
     assert {left for _, left in corners} == {0, 1, 2, 3, 4}
 
 

@@ -1,4 +1,4 @@
-"""Stories: files of bAbI in folders and archives, those that people type, and what is refused of both."""
+"""Stories: bAbI files in folders and archives, typed stories, and refusals of both."""
 
 import tarfile
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def test_a_file_is_questions_with_the_facts_told_before_them(folder: Path) -> No
     assert (first.facts, first.question) == (("Ana took the milk.", "Ana went to the garden."), "Where is the milk?")
     assert (first.answer, first.support) == ("garden", (0, 1))
     assert (second.answer, second.support, second.story) == ("milk,apple", (), 1)
-    assert len(second.facts) == 3  # a question is no fact
+    assert len(second.facts) == 3  # a question is not a fact
     assert (third.facts, third.story) == (("Rui is here.",), 2)
 
 
@@ -94,7 +94,7 @@ def test_of_a_long_story_the_last_facts_are_remembered_and_support_moves_with_th
     stories = ready.splits["train"]
     assert stories.counts.tolist() == [1, 1, 1]
     assert stories.forgotten.tolist() == [1, 2, 0]
-    assert stories.support[0].tolist() == [0, UNKNOWN]  # the second fact is the first that is left
+    assert stories.support[0].tolist() == [0, UNKNOWN]  # the second fact is the first that remains
     names = np.array(["", *ready.vocabulary.names])
     assert " ".join(names[stories.facts[0, 0]]).strip() == "ana went to the garden"
     assert "2 have more than 1 facts, of which only the last are remembered" in ready.report[0]
@@ -114,7 +114,7 @@ def test_no_story_is_both_learnt_from_and_held_out(tmp_path: Path) -> None:
     data = StoryData(train=[str(tmp_path / "one.txt")], hold_out=0.3)
     splits = prepare_stories(data, tmp_path / "ready", silent, None).splits
     assert {name: len(each) for name, each in splits.items()} == {"train": 14, "valid": 6}
-    assert splits["valid"].labels.tolist().count(UNKNOWN) == 3  # where nobody learnt that place
+    assert splits["valid"].labels.tolist().count(UNKNOWN) == 3  # for a model that never learnt that place
 
 
 def test_to_validate_by_answers_that_nobody_learnt_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Drawings as tokens: there and back, and as much likelihood as points that a token stands for."""
+"""Drawings as tokens: there and back, with the likelihood of the points that a token stands for."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_a_coarser_grid_is_off_by_less_than_a_cell() -> None:
 
 
 def test_errors_of_a_dictionary_do_not_add_up() -> None:
-    """Thirty moves of 7 by movements of 5 and 10: never farther off than half of the difference."""
+    """Thirty moves of 7 by movements of 5 and 10 are never off by more than half the difference."""
     dictionary = Dictionary(np.array([[5, 0], [10, 0]]), np.array([1, 1]), bound=300)
     moves = np.array([[7, 0, 0]] * 29 + [[7, 0, 1]])
     found = dictionary.decode(dictionary.encode([moves])[0])
@@ -61,7 +61,7 @@ def test_k_means_finds_the_middles_of_what_is_apart() -> None:
 
 @pytest.mark.parametrize("coding", [Grid(5, 10), Dictionary(np.array([[1, 0], [0, 2]]), np.array([3, 4]), 10)])
 def test_what_a_model_writes_oddly_is_still_a_drawing(coding: Grid | Dictionary) -> None:
-    """Separators in a row or at the beginning part nothing, and what is cut off ends."""
+    """Repeated or leading separators split nothing, and a truncated drawing ends."""
     moves = coding.decode(np.array([SEPARATOR, FIRST, SEPARATOR, SEPARATOR, FIRST + 1]))
     assert moves[:, 2].tolist() == [1, 1]
     assert moves_of(strokes_of(moves))[:, 2].sum() == 2

@@ -1,4 +1,4 @@
-"""Files of drawings: what is read of each kind, and what is refused, with its words."""
+"""Files of drawings: reading of each kind, and refusals with their messages."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from regard.data.strokes.archives import read_archive
 from regard.data.strokes.drawings import moves_of, read_drawings, read_strokes, simplify, strokes_of
 
 CROSS = [[[5, 5], [7, 5]], [[6, 4], [6, 6], [6, 7]]]
-MOVES = [[2, 0, 1], [-1, -1, 0], [0, 2, 0], [0, 1, 1]]  # the same from where it begins
+MOVES = [[2, 0, 1], [-1, -1, 0], [0, 2, 0], [0, 1, 1]]  # the same, from its start
 
 
 def as_lists(strokes: list[np.ndarray]) -> list[list[list[float]]]:
@@ -57,7 +57,7 @@ def test_an_archive_has_a_part_for_each_split_and_may_begin_without_a_move(tmp_p
 
 
 class Malice:
-    """Runs a command where it is unpickled."""
+    """Runs a command when unpickled."""
 
     def __init__(self, place: Path) -> None:
         self.place = place

@@ -1,4 +1,4 @@
-"""Videos as people have them: which frames are read, and what is refused."""
+"""Videos that users have: which frames are read, and refusals."""
 
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +13,7 @@ from regard.data.pictures.videos import read_frames, spread
 
 
 def moving(count: int, size: tuple[int, int] = (10, 12)) -> bytes:
-    """A GIF whose frame n is of the grey 10 n."""
+    """Write a GIF whose frame n has grey level 10 n."""
     frames = [Image.new("L", size, 10 * number) for number in range(count)]
     file = BytesIO()
     frames[0].save(file, "GIF", save_all=True, append_images=frames[1:])

@@ -1,4 +1,4 @@
-"""Beam search, one sentence at a time, as plainly as it can be said: the definition the batched search is held to."""
+"""Plain beam search, one sentence at a time: the definition that the batched search must match."""
 
 import math
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class Living(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A living hypothesis with one token more."""
+    """A living hypothesis with one more token."""
 
     total: float
     row: int
@@ -30,7 +30,7 @@ class Candidate(NamedTuple):
     tokens: list[int]
 
 
-NOBODY = Candidate(-math.inf, 0, 0, [])  # in a place of a nested beam that finds nothing
+NOBODY = Candidate(-math.inf, 0, 0, [])  # in a place of a nested beam without a candidate
 
 
 def plain_beam(
@@ -43,10 +43,10 @@ def plain_beam(
     demands: Demands | None = None,
     must_end: bool = True,
 ) -> list[Output]:
-    """The finished hypotheses of a batch of one sentence as (tokens without the end, score), best first.
+    """Return the finished hypotheses for one sentence as (tokens without the end, score), best first.
 
-    `size` and `alpha` are the beam and the length penalty, whatever the options say of these. At the limit hypotheses
-    must end, or are finished as they are.
+    `size` and `alpha` override the beam and length penalty of the options. At the limit hypotheses must end, or are
+    finished unchanged.
     """
     options, demands = options or DecodingOptions(), demands or Demands()
     groups, width = options.groups, size // options.groups
@@ -59,111 +59,133 @@ def plain_beam(
     alive = [Living([], 0.0, group) for group in range(groups)]
     finished: list[list[Output]] = [[] for _ in range(groups)]
     for length in range(1, limit + 1):
-        last = torch.tensor([each.tokens[-1] if each.tokens else task.begin for each in alive])
+        last = torch.tensor([hypothesis.tokens[-1] if hypothesis.tokens else task.begin for hypothesis in alive])
         log_probabilities, state = task.step(last, state)
         forced = limit if must_end else limit + 1
         candidates = continuations(alive, log_probabilities.tolist(), task.end, forced, options, demands)
         for row, (tokens, total, group) in enumerate(alive):
-            is_stuck = all(each.row != row for each in candidates)
+            is_stuck = all(candidate.row != row for candidate in candidates)
             if is_stuck and tokens and not must_end and all(met(tokens, phrase) for phrase in required(demands)):
                 score = scored(total, length - 1) + uncovered(task, state, row, options.coverage_penalty)
                 finished[group].append((tokens, score))
         survivors: list[tuple[Candidate, int]] = []
-        written: list[int] = []  # by survivors of earlier groups, just now
+        written: list[int] = []  # by survivors of earlier groups at this step
         for group in range(groups):
-            own = ranked([each for each in candidates if alive[each.row].group == group], written, options.diversity)
-            ended, living = choose(own, alive, width, task.end, options, demands)
-            for each in ended:
-                score = scored(each.total, length) + uncovered(task, state, each.row, options.coverage_penalty)
-                finished[group].append((each.tokens[:-1], score))
-            finished[group] = sorted(finished[group], key=lambda each: -each[1])[:width]
-            written += [each.token for each in living]
-            hope = scored(max((each.total for each in living), default=-math.inf),
+            choices = ranked(
+                [candidate for candidate in candidates if alive[candidate.row].group == group],
+                written,
+                options.diversity,
+            )
+            ended, living = choose(choices, alive, width, task.end, options, demands)
+            for candidate in ended:
+                score = scored(candidate.total, length) + uncovered(
+                    task, state, candidate.row, options.coverage_penalty
+                )
+                finished[group].append((candidate.tokens[:-1], score))
+            finished[group] = sorted(finished[group], key=lambda hypothesis: -hypothesis[1])[:width]
+            written += [candidate.token for candidate in living]
+            hope = scored(max((candidate.total for candidate in living), default=-math.inf),
                           limit if options.stop == "exhaustive" else length)  # fmt: skip
             filled = len(finished[group]) == width
             if filled and (options.stop == "first" or hope <= finished[group][-1][1]):
                 continue
             if length < limit:
-                survivors += [(each, group) for each in living]
+                survivors += [(candidate, group) for candidate in living]
                 continue
-            for each in living:
-                if each is not NOBODY and all(met(each.tokens, phrase) for phrase in required(demands)):
-                    score = scored(each.total, length) + uncovered(task, state, each.row, options.coverage_penalty)
-                    finished[group].append((each.tokens, score))
-            finished[group] = sorted(finished[group], key=lambda each: -each[1])[:width]
+            for candidate in living:
+                if candidate is not NOBODY and all(met(candidate.tokens, phrase) for phrase in required(demands)):
+                    score = scored(candidate.total, length) + uncovered(
+                        task, state, candidate.row, options.coverage_penalty
+                    )
+                    finished[group].append((candidate.tokens, score))
+            finished[group] = sorted(finished[group], key=lambda hypothesis: -hypothesis[1])[:width]
         if not survivors:
             break
-        state = state.select(torch.tensor([each.row for each, _ in survivors]))
-        alive = [Living(each.tokens, each.total, group) for each, group in survivors]
-    best = sorted((each for kept in finished for each in kept), key=lambda each: -each[1])
-    return [each for number, each in enumerate(best) if each[0] not in [tokens for tokens, _ in best[:number]]]
+        state = state.select(torch.tensor([candidate.row for candidate, _ in survivors]))
+        alive = [Living(candidate.tokens, candidate.total, group) for candidate, group in survivors]
+    best = sorted(
+        (hypothesis for hypotheses in finished for hypothesis in hypotheses), key=lambda hypothesis: -hypothesis[1]
+    )
+    return [
+        hypothesis
+        for number, hypothesis in enumerate(best)
+        if hypothesis[0] not in [tokens for tokens, _ in best[:number]]
+    ]
 
 
 def continuations(
     alive: list[Living], given: list[list[float]], end: int, limit: int, options: DecodingOptions, demands: Demands
 ) -> list[Candidate]:
-    """All there are, but those of no probability."""
-    found = []
+    """Return all candidates except those of probability zero."""
+    candidates = []
     for row, (tokens, total, _) in enumerate(alive):
         values = plain_rules(given[row], tokens, end, limit, options, demands)
         if not all(met(tokens, phrase) for phrase in required(demands)):
             values[end] = -math.inf
-        found += [Candidate(total + value, row, token, [*tokens, token]) for token, value in enumerate(values)]
-    return [each for each in found if each.total > -math.inf]
+        candidates += [Candidate(total + value, row, token, [*tokens, token]) for token, value in enumerate(values)]
+    return [candidate for candidate in candidates if candidate.total > -math.inf]
 
 
 def ranked(candidates: list[Candidate], written: list[int], diversity: float) -> list[Candidate]:
-    """By what they are worth to a group, given what earlier groups wrote just now."""
+    """Return candidates sorted by value to a group, given what earlier groups wrote at this step."""
     return sorted(candidates, key=lambda c: (-(c.total - diversity * written.count(c.token)), c.row, c.token))
 
 
 def choose(
     candidates: list[Candidate], alive: list[Living], width: int, end: int, options: DecodingOptions, demands: Demands
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Who is finished and who lives on."""
+    """Return the hypotheses that finish and those that live on."""
     if required(demands):
-        return choose_in_banks(candidates, [each.tokens for each in alive], width, end, required(demands))
+        return choose_in_banks(candidates, [hypothesis.tokens for hypothesis in alive], width, end, required(demands))
     if options.nested:
         return choose_nested(candidates, width, end)
-    living = [each for each in candidates if each.token != end][:width]
-    return [each for each in candidates[:width] if each.token == end], living
+    living = [candidate for candidate in candidates if candidate.token != end][:width]
+    return [candidate for candidate in candidates[:width] if candidate.token == end], living
 
 
 def choose_nested(candidates: list[Candidate], width: int, end: int) -> tuple[list[Candidate], list[Candidate]]:
-    """Place after place takes the best of its own and earlier rows; what ends and ranks above that is finished."""
+    """Fill each place with the best of its own and earlier rows; endings that rank above it are finished."""
     ended: list[Candidate] = []
     places: list[Candidate] = []
     for place in range(width):
-        mine = [each for each in candidates if each.row <= place and each not in ended and each not in places]
-        chosen = next((number for number, each in enumerate(mine) if each.token != end), len(mine))
+        mine = [
+            candidate
+            for candidate in candidates
+            if candidate.row <= place and candidate not in ended and candidate not in places
+        ]
+        chosen = next((number for number, candidate in enumerate(mine) if candidate.token != end), len(mine))
         ended += mine[:chosen]
         places.append(mine[chosen] if chosen < len(mine) else NOBODY)
-    return ended, places if any(each is not NOBODY for each in places) else []
+    return ended, places if any(candidate is not NOBODY for candidate in places) else []
 
 
 def choose_in_banks(
     candidates: list[Candidate], alive: list[list[int]], width: int, end: int, phrases: list[Wanted]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Of the best, the best of each row, the next tokens of phrases or the end, in turn, the fullest bank first."""
-    wanted = {
+    """Choose in turn by bank, fullest first, among the best: the best of each row, next phrase tokens and ends."""
+    eligible = {
         (row, token)
         for row, tokens in enumerate(alive)
         for phrase in phrases
         if not met(tokens, phrase)
         for token in next_tokens(tokens, phrase)
     }
-    wanted |= {(row, end) for row, tokens in enumerate(alive) if all(met(tokens, phrase) for phrase in phrases)}
+    eligible |= {(row, end) for row, tokens in enumerate(alive) if all(met(tokens, phrase) for phrase in phrases)}
     for row in range(len(alive)):
-        wanted |= {(row, each.token) for each in [each for each in candidates if each.row == row][:1]}
-    among = [each for n, each in enumerate(candidates) if n < 2 * width or (each.row, each.token) in wanted]
-    ended = [each for each in served(among, width, phrases) if each.token == end]
-    return ended, served([each for each in among if each.token != end], width, phrases)
+        eligible |= {(row, candidate.token) for candidate in [other for other in candidates if other.row == row][:1]}
+    among = [
+        candidate
+        for n, candidate in enumerate(candidates)
+        if n < 2 * width or (candidate.row, candidate.token) in eligible
+    ]
+    ended = [candidate for candidate in served(among, width, phrases) if candidate.token == end]
+    return ended, served([candidate for candidate in among if candidate.token != end], width, phrases)
 
 
 def served(candidates: list[Candidate], places: int, phrases: list[Wanted]) -> list[Candidate]:
-    """Who gets the places: in each round one of every bank, the fullest first."""
-    banks = [bank(each.tokens, phrases) for each in candidates]
-    turns = [(banks[:number].count(each), -each) for number, each in enumerate(banks)]
+    """Return the candidates that get places: in each round one of every bank, the fullest first."""
+    banks = [bank(candidate.tokens, phrases) for candidate in candidates]
+    turns = [(banks[:number].count(count), -count) for number, count in enumerate(banks)]
     return [candidates[number] for number in sorted(range(len(turns)), key=turns.__getitem__)][:places]
 
 
@@ -172,7 +194,7 @@ def required(demands: Demands) -> list[Wanted]:
 
 
 def uncovered(task: Stepwise, state: State, row: int, beta: float) -> float:
-    """The coverage penalty of a row."""
+    """Return the coverage penalty of a row."""
     if not beta:
         return 0.0
     return beta * sum(math.log(min(max(seen, 1e-6), 1.0)) for seen in task.coverage(state)[row].tolist())

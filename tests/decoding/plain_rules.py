@@ -1,4 +1,4 @@
-"""What may be written next, for one hypothesis, as plainly as it can be said."""
+"""Plain rules on what one hypothesis may write next."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -12,7 +12,7 @@ NOTHING = float("-inf")
 def plain_rules(
     given: list[float], tokens: list[int], end: int, limit: int, options: DecodingOptions, demands: Demands
 ) -> list[float]:
-    """What is ranked by for each next token, -inf for what may not be; `demands` are those of this sentence alone."""
+    """Return the ranking value of each next token, -inf if forbidden; `demands` are those of this sentence."""
     prefix = demands.prefixes[0] if demands.prefixes else []
     penalised = [value * options.repetition_penalty if token in tokens else value for token, value in enumerate(given)]
     if len(tokens) < len(prefix):
@@ -40,35 +40,37 @@ def _may(tokens: list[int], token: int, options: DecodingOptions, demands: Deman
 
 
 def met(tokens: Sequence[int], phrase: Wanted) -> bool:
-    """Whether one who can tell sees the phrase, else whether a spelling stands somewhere, or an opening first."""
+    """Return the phrase's own verdict if it has one, else whether a spelling occurs or an opening comes first."""
     if phrase.is_in is not None:
         return phrase.is_in(tokens)
     anywhere = [list(tokens[at:]) for at in range(len(tokens))]
-    begins = [(list(tokens), each) for each in phrase.opening]
+    begins = [(list(tokens), spelling) for spelling in phrase.opening]
     return any(
-        rest[: len(each)] == list(each) for rest, each in [*product(anywhere, phrase.spellings), *begins] if each
+        rest[: len(spelling)] == list(spelling)
+        for rest, spelling in [*product(anywhere, phrase.spellings), *begins]
+        if spelling
     )
 
 
 def begun(tokens: Sequence[int], spelling: Sequence[int]) -> int:
-    """How many of the spelling's first tokens, but not all, the tokens end with."""
+    """Return how many of the spelling's first tokens, short of all, the tokens end with."""
     sizes = range(min(len(spelling) - 1, len(tokens)), 0, -1)
     return next((size for size in sizes if list(tokens[-size:]) == list(spelling[:size])), 0)
 
 
 def spellings(tokens: Sequence[int], phrase: Wanted) -> list[Sequence[int]]:
-    """Those that can still be written: openings only where nothing else has been."""
-    return [*phrase.spellings, *(each for each in phrase.opening if begun(tokens, each) == len(tokens))]
+    """Return the spellings that can still be written; openings only count where nothing else was written."""
+    return [*phrase.spellings, *(spelling for spelling in phrase.opening if begun(tokens, spelling) == len(tokens))]
 
 
 def next_tokens(tokens: Sequence[int], phrase: Wanted) -> set[int]:
-    """What goes on with a phrase that is not met."""
-    return {each[begun(tokens, each)] for each in spellings(tokens, phrase)}
+    """Return the tokens that continue a phrase that is not met."""
+    return {spelling[begun(tokens, spelling)] for spelling in spellings(tokens, phrase)}
 
 
 def bank(tokens: Sequence[int], phrases: Sequence[Wanted]) -> int:
-    """The tokens of all phrases met, by their longest spellings, and of the spelling of another begun furthest."""
+    """Return the token count of all met phrases, by longest spelling, plus that of the spelling begun furthest."""
     longest = [max(map(len, (*phrase.spellings, *phrase.opening))) for phrase in phrases]
     whole = sum(size for phrase, size in zip(phrases, longest, strict=True) if met(tokens, phrase))
-    others = [each for phrase in phrases if not met(tokens, phrase) for each in spellings(tokens, phrase)]
-    return whole + max((begun(tokens, each) for each in others), default=0)
+    others = [spelling for phrase in phrases if not met(tokens, phrase) for spelling in spellings(tokens, phrase)]
+    return whole + max((begun(tokens, spelling) for spelling in others), default=0)

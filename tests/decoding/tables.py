@@ -1,4 +1,4 @@
-"""Models that are tables, so that what a search must find can be looked up."""
+"""Models that are tables, so that the right search result can be looked up."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ BEGIN, END = 0, 1
 
 @dataclass
 class Table:
-    """A model that is a table: log-probabilities (sentence, time, last token, token), times beyond the last repeat."""
+    """Table model: log-probabilities (sentence, time, last token, token); times beyond the last repeat."""
 
     table: Tensor
     begin: int = BEGIN
@@ -23,14 +23,14 @@ class Table:
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         numbers, time = state.sentence["numbers"], state.row["time"]
-        own = numbers.repeat_interleave(len(tokens) // len(numbers))
-        rows = self.table[own, time.clamp(max=self.table.shape[1] - 1), tokens]
+        sentence_rows = numbers.repeat_interleave(len(tokens) // len(numbers))
+        rows = self.table[sentence_rows, time.clamp(max=self.table.shape[1] - 1), tokens]
         return rows, State(state.sentence, {"time": time + 1})
 
 
 @dataclass
 class Looking(Table):
-    """A table that also looks: at each time, with its last token, somewhere in a source of three places."""
+    """Table that also attends: at each time its last token looks somewhere in a source of three places."""
 
     def start(self, batch: Tensor) -> State:
         seen = torch.zeros(len(batch), 3, dtype=torch.float64)
@@ -48,12 +48,12 @@ class Looking(Table):
 def random_table(seed: int, sentences: int, vocabulary: int, ties: bool = False) -> Table:
     generator = torch.Generator().manual_seed(seed)
     logits = 2 * torch.randn(sentences, 4, vocabulary, vocabulary, generator=generator, dtype=torch.float64)
-    if ties:  # few values, so that many candidates stand level
+    if ties:  # few values, so that many candidates tie
         logits = logits.round()
     return Table(logits.log_softmax(-1))
 
 
 def fixed(*probabilities: float) -> Table:
-    """One sentence whose every next token has these probabilities, whatever came before."""
+    """Return a one-sentence model whose next token always has these probabilities."""
     row = torch.tensor(probabilities, dtype=torch.float64).log()
     return Table(row.expand(1, 1, len(probabilities), len(probabilities)))

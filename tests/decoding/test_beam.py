@@ -1,4 +1,4 @@
-"""The batched beam search against its plain definition, on thousands of small random models."""
+"""The batched beam search compared with its plain definition on thousands of small random models."""
 
 import math
 import sys
@@ -35,13 +35,13 @@ def test_agrees_with_the_definition(ties: bool) -> None:
         alpha = float(torch.rand((), generator=generator)) * 1.5
         limits = torch.randint(1, 8, (4,), generator=generator).tolist()
         task = random_table(seed, 4, vocabulary, ties)
-        for number, found in enumerate(search(task, [0, 1, 2, 3], limits, size, alpha)):
+        for number, hypotheses in enumerate(search(task, [0, 1, 2, 3], limits, size, alpha)):
             expected = plain_beam(task, torch.tensor([number]), limits[number], size, alpha)
-            assert [(each.tokens, each.score) for each in found] == expected
+            assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == expected
 
 
 def test_equals_at_the_edge_of_what_is_looked_at() -> None:
-    """The end first, then sixty equals for one place: the smallest token has it."""
+    """After the end come sixty ties for one place; the smallest token takes it."""
     row = fixed(0.0, 0.4, *[0.01] * 60).table[0, 0, :1].contiguous()
     assert largest_first(row, 2)[1].tolist() == [[1, 2]]
 
@@ -69,14 +69,14 @@ def test_batch_and_order_change_nothing() -> None:
 
 
 def test_token_scores_sum_to_the_score() -> None:
-    for found in search(random_table(3, 3, 7), [0, 1, 2], [6, 6, 6], 3, 0.0):
-        for hypothesis in found:
+    for hypotheses in search(random_table(3, 3, 7), [0, 1, 2], [6, 6, 6], 3, 0.0):
+        for hypothesis in hypotheses:
             assert len(hypothesis.token_scores) == len(hypothesis.tokens) + 1  # the end has one too
             assert sum(hypothesis.token_scores) == pytest.approx(hypothesis.score)
 
 
 def test_an_output_is_cut_at_its_limit_and_nothing_is_counted_of_an_end() -> None:
-    """On paper: 'a' has probability 0.9 and the end 0.1, so three of 'a' beat an end at any time."""
+    """By hand: 'a' has probability 0.9 and the end 0.1, so three of 'a' beat an end at any time."""
     task, limits = fixed(0.0, 0.1, 0.9), torch.tensor([3])
     options = DecodingOptions(beam=2, n_best=2, length_penalty=1.0, length_penalty_kind="average")
     (first, second) = beam_search(task, torch.tensor([0]), limits, options, must_end=False)[0]
@@ -98,32 +98,34 @@ def test_the_score_is_the_sum_of_the_token_scores_by_the_length_penalty_of_their
     options, ended = DecodingOptions.model_validate(table), set()
     for seed in range(20):
         task, limits = random_table(seed, 3, 5), torch.tensor([2, 3, 5])
-        found = beam_search(task, torch.arange(3), limits, options, must_end=must_end)
-        for each in chain.from_iterable(found):
-            penalty = length_penalty(len(each.token_scores), 0.8, kind)
-            assert each.score == pytest.approx(sum(each.token_scores) / penalty, rel=1e-12)
-            assert each.has_ended == (len(each.token_scores) == len(each.tokens) + 1)
-            ended.add(each.has_ended)
+        hypotheses = beam_search(task, torch.arange(3), limits, options, must_end=must_end)
+        for hypothesis in chain.from_iterable(hypotheses):
+            penalty = length_penalty(len(hypothesis.token_scores), 0.8, kind)
+            assert hypothesis.score == pytest.approx(sum(hypothesis.token_scores) / penalty, rel=1e-12)
+            assert hypothesis.has_ended == (len(hypothesis.token_scores) == len(hypothesis.tokens) + 1)
+            ended.add(hypothesis.has_ended)
     assert ended == ({True} if must_end else {True, False})
 
 
 def test_an_output_that_nothing_may_follow_is_cut() -> None:
-    """Of three tokens that may not come again one after another; no end is ever possible."""
+    """None of three tokens may occur twice in a row, and no end is ever possible."""
     for seed in range(10):
         logits = random_table(seed, 2, 5).table.clone()
         logits[..., END] = -math.inf
         task, limits = Table(logits), torch.tensor([9, 2])
         options = DecodingOptions(beam=3, n_best=3, unrepeated=1, length_penalty=0.7)
         together = beam_search(task, torch.arange(2), limits, options, must_end=False)
-        for number, found in enumerate(together):
+        for number, hypotheses in enumerate(together):
             expected = plain_beam(
                 task, torch.tensor([number]), int(limits[number]), 3, 0.7, options, None, False
             )  # fmt: skip
-            assert [(each.tokens, each.score) for each in found] == expected
-            assert {(len(each.tokens), each.has_ended) for each in found} == {((4, 2)[number], False)}
-        drawn = sample(task, torch.arange(2), limits, options, must_end=False)
-        assert [len(each.tokens) for (each,) in drawn] == [4, 2]
-        assert all(each.score == sum(each.token_scores) > -math.inf for (each,) in drawn)
+            assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == expected
+            assert {(len(hypothesis.tokens), hypothesis.has_ended) for hypothesis in hypotheses} == {
+                ((4, 2)[number], False)
+            }
+        samples = sample(task, torch.arange(2), limits, options, must_end=False)
+        assert [len(hypothesis.tokens) for (hypothesis,) in samples] == [4, 2]
+        assert all(hypothesis.score == sum(hypothesis.token_scores) > -math.inf for (hypothesis,) in samples)
 
 
 def test_a_trace_is_of_a_search_whose_outputs_must_end() -> None:
@@ -132,10 +134,10 @@ def test_a_trace_is_of_a_search_whose_outputs_must_end() -> None:
 
 
 def test_exhaustive_beam_finds_the_best_there_is() -> None:
-    """A beam as wide as the space, compared with every output there is."""
+    """A beam as wide as the space is compared with every possible output."""
     for seed in range(50):
         task = random_table(seed, 1, 4)
-        best = max(_all_outputs(task, limit=3), key=lambda each: each[1])
+        best = max(_all_outputs(task, limit=3), key=lambda output: output[1])
         assert search(task, [0], [3], 64, 0.0)[0][0].score == pytest.approx(best[1])
 
 
@@ -154,7 +156,7 @@ def _all_outputs(task: Table, limit: int) -> list[tuple[list[int], float]]:
 def test_length_penalty_prefers_longer_outputs() -> None:
     task = random_table(0, 60, 6)
     lengths = [
-        sum(len(found[0].tokens) for found in search(task, list(range(60)), [12] * 60, 4, alpha))
+        sum(len(hypotheses[0].tokens) for hypotheses in search(task, list(range(60)), [12] * 60, 4, alpha))
         for alpha in (0.0, 2.0)
     ]
     assert lengths[1] > lengths[0]
@@ -162,16 +164,18 @@ def test_length_penalty_prefers_longer_outputs() -> None:
 
 def test_n_best_are_distinct_and_in_order() -> None:
     for seed in range(50):
-        found = search(random_table(seed, 1, 8), [0], [8], 5, 0.6)[0]
-        assert len({tuple(each.tokens) for each in found}) == len(found)
-        assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+        hypotheses = search(random_table(seed, 1, 8), [0], [8], 5, 0.6)[0]
+        assert len({tuple(hypothesis.tokens) for hypothesis in hypotheses}) == len(hypotheses)
+        assert [hypothesis.score for hypothesis in hypotheses] == sorted(
+            (hypothesis.score for hypothesis in hypotheses), reverse=True
+        )
 
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_a_model_that_gives_no_numbers_is_refused(size: int) -> None:
     task, limits = fixed(math.nan, math.nan, math.nan), torch.tensor([4])
-    said = "Text 1: the model's outputs are not numbers"
-    with pytest.raises(Fault, match=said):
+    message = "Text 1: the model's outputs are not numbers"
+    with pytest.raises(Fault, match=message):
         beam_search(task, torch.arange(1), limits, DecodingOptions(beam=size))
-    with pytest.raises(Fault, match=said):
+    with pytest.raises(Fault, match=message):
         sample(task, torch.arange(1), limits, DecodingOptions())

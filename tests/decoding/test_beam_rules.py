@@ -1,4 +1,4 @@
-"""Every option and demand of beam search: the batched search against the plain one, and what each promises."""
+"""Every option and demand of beam search: the batched search compared with the plain one, and their promises."""
 
 import random
 import sys
@@ -41,7 +41,7 @@ ASKED = ["nothing", "prefixes", "forbidden", "allowed", "required", "spelled", "
 
 
 def spelled(dice: random.Random, phrase: Callable[[int], list[int]]) -> Wanted:
-    """A phrase of several spellings; at times it is seen by its last token alone, till its first one follows that."""
+    """Return a phrase of several spellings; sometimes its last token alone meets it, until its first one follows."""
     several = tuple(tuple(phrase(3)) for _ in range(dice.randint(1, 2)))
     first, last = several[0][0], several[0][-1]
 
@@ -52,29 +52,31 @@ def spelled(dice: random.Random, phrase: Callable[[int], list[int]]) -> Wanted:
 
 
 def random_demands(dice: random.Random, asked: str, vocabulary: int, sentences: int = SENTENCES) -> Demands:
-    """Demands that leave room: short phrases of tokens that are neither the begin nor the end."""
+    """Return satisfiable demands: short phrases without the begin or end token."""
 
     def phrase(longest: int, least: int = 1) -> list[int]:
         return [dice.randrange(2, vocabulary) for _ in range(dice.randint(least, longest))]
 
-    given: dict[str, Any] = {}
+    demands: dict[str, Any] = {}
     if asked in ("prefixes", "all"):
-        given["prefixes"] = [phrase(2, 0) for _ in range(sentences)]
+        demands["prefixes"] = [phrase(2, 0) for _ in range(sentences)]
     if asked in ("required", "all"):
-        given["required"] = [[phrase(3) for _ in range(dice.randint(0, 2))] for _ in range(sentences)]
+        demands["required"] = [[phrase(3) for _ in range(dice.randint(0, 2))] for _ in range(sentences)]
     if asked == "spelled":
-        given["required"] = [[spelled(dice, phrase) for _ in range(dice.randint(0, 2))] for _ in range(sentences)]
+        demands["required"] = [[spelled(dice, phrase) for _ in range(dice.randint(0, 2))] for _ in range(sentences)]
     if asked in ("forbidden", "all"):
         several = [phrase(3) for _ in range(3)]
-        needed = [each for phrases in given.get("required", []) for each in phrases]
-        given["forbidden"] = [each for each in several if not any(occurs(each, other) for other in needed)]
+        needed = [phrase for phrases in demands.get("required", []) for phrase in phrases]
+        demands["forbidden"] = [
+            phrase_tokens for phrase_tokens in several if not any(occurs(phrase_tokens, other) for other in needed)
+        ]
     if asked == "allowed":
-        given["allowed"] = dice.sample(range(2, vocabulary), 2)
-    return Demands(**given)
+        demands["allowed"] = dice.sample(range(2, vocabulary), 2)
+    return Demands(**demands)
 
 
 def one(demands: Demands, number: int) -> Demands:
-    """What is asked of one sentence."""
+    """Return the demands of one sentence."""
     prefixes, required = demands.prefixes[number : number + 1], demands.required[number : number + 1]
     return Demands(prefixes, required, demands.forbidden, demands.allowed)
 
@@ -90,12 +92,12 @@ def found_all(
 
 
 def agree(seed: int, changes: dict[str, Any], asked: str, must_end: bool = True) -> None:
-    """One random case: the same outputs as the definition, with the same scores."""
+    """Compare one random case with the definition: same outputs, same scores."""
     dice = random.Random(seed)
     vocabulary, width = dice.randint(4, 8), dice.randint(1, 3)
     size = width * changes.get("groups", 1)
     alpha, limits = dice.random() * 1.5, [dice.randint(9, 12) for _ in range(SENTENCES)]
-    if not must_end and asked == "nothing":  # of which some reach their limits, and some end before
+    if not must_end and asked == "nothing":  # some of them reach their limits, and some end before
         limits = [dice.randint(1, 6) for _ in range(SENTENCES)]
     options = DecodingOptions(beam=size, n_best=size, length_penalty=alpha, **changes)
     demands = random_demands(dice, asked, vocabulary)
@@ -105,20 +107,20 @@ def agree(seed: int, changes: dict[str, Any], asked: str, must_end: bool = True)
         batch = torch.tensor([number])
         return plain_beam(task, batch, limits[number], size, alpha, options, one(demands, number), must_end)
 
-    found: list[list[Hypothesis]] | TextFault
+    outcome: list[list[Hypothesis]] | TextFault
     try:
-        found = found_all(task, limits, options, demands, must_end)
-    except TextFault as fault:  # phrases that undo each other
-        found = fault
-    if isinstance(found, TextFault):
-        assert defined(found.number) == []
+        outcome = found_all(task, limits, options, demands, must_end)
+    except TextFault as fault:  # phrases that contradict each other
+        outcome = fault
+    if isinstance(outcome, TextFault):
+        assert defined(outcome.number) == []
         return
-    for number, hypotheses in enumerate(found):
+    for number, hypotheses in enumerate(outcome):
         expected = defined(number)
-        assert [each.tokens for each in hypotheses] == [tokens for tokens, _ in expected]
-        exact = not options.coverage_penalty  # the logarithms of a penalty are added up in another order
+        assert [hypothesis.tokens for hypothesis in hypotheses] == [tokens for tokens, _ in expected]
+        exact = not options.coverage_penalty  # the logarithms of a penalty are added in another order
         scores = [score for _, score in expected]
-        assert [each.score for each in hypotheses] == (scores if exact else pytest.approx(scores))
+        assert [hypothesis.score for hypothesis in hypotheses] == (scores if exact else pytest.approx(scores))
 
 
 @pytest.mark.parametrize("must_end", [True, False])
@@ -142,7 +144,7 @@ def test_required_phrases_agree_with_the_definition_under_every_rule(way: str) -
 
 
 PROMISING = product(["none", "first", "shortest", "repetition"], ASKED)
-UNPROMISING = product(["unrepeated", "nested", "groups"], ASKED[:4])  # which take no required phrases
+UNPROMISING = product(["unrepeated", "nested", "groups"], ASKED[:4])  # these take no required phrases
 
 
 @pytest.mark.parametrize(("way", "asked"), [*PROMISING, *UNPROMISING])
@@ -166,7 +168,7 @@ def test_batch_and_order_change_nothing(way: str, asked: str) -> None:
 
 @pytest.mark.parametrize("way", [way for way in WAYS if "groups" not in way])
 def test_beam_of_one_is_greedy_under_every_rule(way: str) -> None:
-    """Greedy: the best of what the rules let through, and at once done when that is the end."""
+    """Greedy search takes the best allowed token and stops when that is the end."""
     for seed in range(8):
         task = Looking(random_table(seed, 1, 6).table)
         options = DecodingOptions(beam=1, **WAYS[way])
@@ -178,8 +180,8 @@ def test_beam_of_one_is_greedy_under_every_rule(way: str) -> None:
             if last.item() == END:
                 break
             tokens.append(last.item())
-        found = found_all(task, [9], options.model_copy(update={"stop": "first"}))[0][0].tokens
-        assert found == tokens
+        output = found_all(task, [9], options.model_copy(update={"stop": "first"}))[0][0].tokens
+        assert output == tokens
 
 
 @pytest.mark.parametrize("kind", ["wu", "average", "none"])
@@ -191,7 +193,7 @@ def test_a_wider_nested_beam_never_ends_worse(kind: str) -> None:
         options = DecodingOptions(
             beam=width, nested=nested, stop="exhaustive", length_penalty_kind=kind, length_penalty=1.0
         )
-        return [found[0].score for found in found_all(task, [8] * 200, options)]
+        return [hypotheses[0].score for hypotheses in found_all(task, [8] * 200, options)]
 
     nested, plain = ([best_scores(width, choice) for width in range(1, 6)] for choice in (True, False))
     assert all(list(scores) == sorted(scores) for scores in zip(*nested, strict=True))
@@ -199,12 +201,12 @@ def test_a_wider_nested_beam_never_ends_worse(kind: str) -> None:
 
 
 def test_a_nested_beam_begins_with_greedy_search() -> None:
-    """So what greedy search finds is among what it finished, or beaten by it."""
+    """The greedy result is therefore among the finished hypotheses, or beaten by one."""
     task = random_table(1, 30, 7)
     greedy = found_all(task, [9] * 30, DecodingOptions(beam=1, stop="first"))
     wide = found_all(task, [9] * 30, DecodingOptions(beam=5, n_best=5, nested=True, stop="exhaustive"))
-    for (only,), found in zip(greedy, wide, strict=True):
-        assert only in found or only.score <= found[-1].score
+    for (only,), hypotheses in zip(greedy, wide, strict=True):
+        assert only in hypotheses or only.score <= hypotheses[-1].score
 
 
 def test_exhaustive_never_ends_worse_than_settled_nor_that_than_first() -> None:
@@ -213,23 +215,23 @@ def test_exhaustive_never_ends_worse_than_settled_nor_that_than_first() -> None:
         found_all(task, [10] * 200, DecodingOptions(beam=2, stop=stop, length_penalty=2.0))
         for stop in ("first", "settled", "exhaustive")
     ]
-    scores = [[found[0].score for found in each] for each in zip(*ways, strict=True)]
-    assert all(each == sorted(each) for each in scores)
-    assert all(any(each[place] < each[place + 1] for each in scores) for place in (0, 1))
+    scores = [[hypotheses[0].score for hypotheses in searches] for searches in zip(*ways, strict=True)]
+    assert all(values == sorted(values) for values in scores)
+    assert all(any(values[place] < values[place + 1] for values in scores) for place in (0, 1))
 
 
 def test_required_phrases_occur_whenever_there_is_room() -> None:
-    """Also where the limit leaves no token over."""
+    """This holds even where the limit leaves no spare token."""
     for seed in range(50):
         dice = random.Random(seed)
         task, size = random_table(seed, SENTENCES, 7), dice.randint(1, 5)
         demands = random_demands(dice, "required", 7)
         limits = [1 + sum(len(phrase) for phrase in phrases) + dice.randint(0, 2) for phrases in demands.required]
-        for phrases, found in zip(
+        for phrases, hypotheses in zip(
             demands.required, found_all(task, limits, DecodingOptions(beam=size, n_best=size), demands), strict=True
         ):
-            assert found
-            assert all(occurs(phrase, each.tokens) for phrase in phrases for each in found)
+            assert hypotheses
+            assert all(occurs(phrase, hypothesis.tokens) for phrase in phrases for hypothesis in hypotheses)
 
 
 def test_demands_are_kept() -> None:
@@ -237,41 +239,43 @@ def test_demands_are_kept() -> None:
         dice = random.Random(seed)
         demands = random_demands(dice, "all", 7)
         options = DecodingOptions(beam=3, n_best=3)
-        for number, found in enumerate(found_all(random_table(seed, SENTENCES, 7), [12] * SENTENCES, options, demands)):
-            for each in found:
+        for number, hypotheses in enumerate(
+            found_all(random_table(seed, SENTENCES, 7), [12] * SENTENCES, options, demands)
+        ):
+            for hypothesis in hypotheses:
                 prefix = demands.prefixes[number]
-                assert each.tokens[: len(prefix)] == prefix
-                assert not any(occurs(phrase, each.tokens[len(prefix) :]) for phrase in demands.forbidden)
+                assert hypothesis.tokens[: len(prefix)] == prefix
+                assert not any(occurs(phrase, hypothesis.tokens[len(prefix) :]) for phrase in demands.forbidden)
 
 
 def test_groups_write_different_things() -> None:
-    """Two tokens, 0.5 and 0.3: a group that pays 1 for writing what the first group wrote takes the other."""
+    """Two tokens have 0.5 and 0.3. A group that pays 1 for repeating the first group takes the other."""
     task = fixed(0.0, 0.2, 0.5, 0.3)
     options = DecodingOptions(beam=2, n_best=2, groups=2, diversity=1.0, length_penalty=0.0, shortest=1)
-    assert sorted(each.tokens for each in found_all(task, [2], options)[0]) == [[2], [3]]
+    assert sorted(hypothesis.tokens for hypothesis in found_all(task, [2], options)[0]) == [[2], [3]]
     same = options.model_copy(update={"diversity": 0.0})
-    assert [each.tokens for each in found_all(task, [2], same)[0]] == [[2]]
+    assert [hypothesis.tokens for hypothesis in found_all(task, [2], same)[0]] == [[2]]
 
 
 def test_coverage_prefers_what_has_looked_everywhere() -> None:
-    """Ending at once has looked at the first place only: 0.8, 0.1, 0.1."""
+    """Ending at once has covered the first place only: 0.8, 0.1, 0.1."""
     task = Looking(fixed(0.0, 0.5, 0.25, 0.25).table)
     without = found_all(task, [4], DecodingOptions(length_penalty=0.0))[0][0]
     assert without.tokens == []
     covered = found_all(task, [4], DecodingOptions(length_penalty=0.0, coverage_penalty=1.0))[0][0]
-    assert covered.tokens == [2]  # it looked with the begin at the first place, with 2 at the last: 0.9, 0.2, 0.9
+    assert covered.tokens == [2]  # the begin looked at the first place, 2 at the last: 0.9, 0.2, 0.9
     logs = torch.tensor([0.25, 0.5, 0.9, 0.2, 0.9], dtype=torch.float64).log()
     assert covered.score == pytest.approx(logs.sum().item())
 
 
 @pytest.mark.parametrize("kind", ["wu", "average", "none"])
 def test_length_penalties_on_paper(kind: str) -> None:
-    """One token of probability a half and the end of a half: two tokens, log 1/4."""
+    """One token and the end have probability a half each: two tokens, log 1/4."""
     penalty = {"wu": 7 / 6, "average": 2.0, "none": 1.0}[kind]
     task = fixed(0.0, 0.5, 0.5)
     options = DecodingOptions(beam=1, length_penalty=1.0, length_penalty_kind=kind, shortest=1)
-    found = found_all(task, [2], options)[0][0]
-    assert found.score == pytest.approx(2 * torch.tensor(0.5, dtype=torch.float64).log().item() / penalty)
+    hypothesis = found_all(task, [2], options)[0][0]
+    assert hypothesis.score == pytest.approx(2 * torch.tensor(0.5, dtype=torch.float64).log().item() / penalty)
 
 
 def test_scores_of_tokens_are_the_models_own_under_every_rule() -> None:
@@ -280,12 +284,12 @@ def test_scores_of_tokens_are_the_models_own_under_every_rule() -> None:
         options = DecodingOptions(beam=6, n_best=6, length_penalty_kind="none", **{
             name: value for name, value in changes.items() if name != "length_penalty_kind"
         })  # fmt: skip
-        for each in found_all(task, [8], options)[0]:
-            steps = enumerate(zip([task.begin, *each.tokens], [*each.tokens, END], strict=True))
-            own = [task.table[0, min(time, 3), last, token].item() for time, (last, token) in steps]
-            assert each.token_scores == own
+        for hypothesis in found_all(task, [8], options)[0]:
+            steps = enumerate(zip([task.begin, *hypothesis.tokens], [*hypothesis.tokens, END], strict=True))
+            scores = [task.table[0, min(time, 3), last, token].item() for time, (last, token) in steps]
+            assert hypothesis.token_scores == scores
             if not options.repetition_penalty > 1 and not options.coverage_penalty:
-                assert each.score == pytest.approx(sum(own)), way
+                assert hypothesis.score == pytest.approx(sum(scores)), way
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Models that write together."""
+"""Ensembles and fusion of models."""
 
 import sys
 from pathlib import Path
@@ -31,13 +31,15 @@ def first_step(task: Stepwise) -> list[float]:
 def test_an_ensemble_of_equals_is_each_of_them(mean: str, copies: int) -> None:
     task = random_table(1, 4, 7)
     together = beam_search(Ensemble([task] * copies, mean), ALL, LIMITS, OPTIONS)
-    for found, expected in zip(together, beam_search(task, ALL, LIMITS, OPTIONS), strict=True):
-        assert [each.tokens for each in found] == [each.tokens for each in expected]
-        assert [each.score for each in found] == pytest.approx([each.score for each in expected], rel=1e-12)
+    for hypotheses, expected in zip(together, beam_search(task, ALL, LIMITS, OPTIONS), strict=True):
+        assert [hypothesis.tokens for hypothesis in hypotheses] == [hypothesis.tokens for hypothesis in expected]
+        assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx(
+            [hypothesis.score for hypothesis in expected], rel=1e-12
+        )
 
 
 def test_means_on_paper() -> None:
-    """The mean of 0.1 and 0.5 is 0.3; the roots of 0.1 · 0.5 and 0.9 · 0.5 are as 1 to 3."""
+    """The mean of 0.1 and 0.5 is 0.3; the roots of 0.1 · 0.5 and 0.9 · 0.5 relate as 1 to 3."""
     tasks = [fixed(0.1, 0.9), fixed(0.5, 0.5)]
     assert first_step(Ensemble(tasks)) == pytest.approx([0.3, 0.7])
     assert first_step(Ensemble(tasks, "log")) == pytest.approx([0.25, 0.75])
@@ -50,22 +52,22 @@ def test_what_one_rules_out_the_logarithms_rule_out() -> None:
 
 
 def test_every_model_keeps_its_own_state() -> None:
-    """The mean of two tables is the table of their means, because neither looks at the other's state."""
+    """The mean of two tables is the table of their means, because neither sees the other's state."""
     tables = [random_table(seed, 4, 6).table for seed in (2, 3)]
     mean = Table(torch.stack(tables).exp().mean(dim=0).log())
     expected = beam_search(mean, ALL, LIMITS, OPTIONS)
-    found = beam_search(Ensemble([Table(table) for table in tables]), ALL, LIMITS, OPTIONS)
-    assert [[each.tokens for each in several] for several in found] == [
-        [each.tokens for each in several] for several in expected
+    hypotheses = beam_search(Ensemble([Table(table) for table in tables]), ALL, LIMITS, OPTIONS)
+    assert [[hypothesis.tokens for hypothesis in several] for several in hypotheses] == [
+        [hypothesis.tokens for hypothesis in several] for several in expected
     ]
-    drawn = DecodingOptions.model_validate({"sampling": {"samples": 4}})
-    assert [[each.tokens for each in several] for several in sample(Ensemble([mean]), ALL, LIMITS, drawn)] == [
-        [each.tokens for each in several] for several in sample(mean, ALL, LIMITS, drawn)
-    ]
+    options = DecodingOptions.model_validate({"sampling": {"samples": 4}})
+    assert [
+        [hypothesis.tokens for hypothesis in several] for several in sample(Ensemble([mean]), ALL, LIMITS, options)
+    ] == [[hypothesis.tokens for hypothesis in several] for several in sample(mean, ALL, LIMITS, options)]
 
 
 def test_fusion_on_paper() -> None:
-    """0.2 · 0.9^2 and 0.8 · 0.1^2, as they are."""
+    """0.2 · 0.9^2 and 0.8 · 0.1^2, not normalised."""
     fused = Fused(fixed(0.2, 0.8), fixed(0.9, 0.1), 2.0)
     assert first_step(fused) == pytest.approx([0.162, 0.008])
 

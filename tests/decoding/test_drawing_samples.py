@@ -1,4 +1,4 @@
-"""Sampling: what it draws and how often, and on what that depends."""
+"""Sampling: which tokens it draws, how often, and what that depends on."""
 
 import sys
 from collections import Counter
@@ -31,15 +31,15 @@ def chi_squared(counts: list[int], expected: list[float]) -> float:
 
 
 def test_splitmix_gives_its_published_numbers() -> None:
-    """The first of the stream seeded 1234567, as every implementation gives them."""
+    """The first numbers of the stream with seed 1234567, as in every implementation."""
     state = torch.tensor([1234567]) + torch.arange(1, 4) * _to_signed(0x9E3779B97F4A7C15)
-    found = [word % 2**64 for word in _mix(state).tolist()]
-    assert found == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    numbers = [word % 2**64 for word in _mix(state).tolist()]
+    assert numbers == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
 @pytest.mark.parametrize("moving", ["seed", "line", "sample", "time"])
 def test_chances_are_even_along_every_key(moving: str) -> None:
-    """20 bins of 100: chi-squared with 19 degrees of freedom is beyond 43.8 once in a thousand times."""
+    """20 bins of 100: chi-squared with 19 degrees of freedom exceeds 43.8 once in a thousand times."""
     count = torch.arange(2000)
     keys = [count if moving == name else torch.full_like(count, 5) for name in ("line", "sample", "time")]
     if moving == "seed":
@@ -57,12 +57,12 @@ def test_chances_are_even_along_every_key(moving: str) -> None:
 def test_draw_is_the_inverse_of_the_cumulated_probabilities() -> None:
     probabilities = torch.tensor([0.0, 0.25, 0.0, 0.5, 0.25, 0.0], dtype=torch.float64)
     chances = torch.tensor([0.0, 0.2499, 0.25, 0.7499, 0.75, 1 - 2.0**-53], dtype=torch.float64)
-    found = draw(probabilities.log().expand(6, -1), chances)
-    assert found.tolist() == [1, 1, 3, 3, 4, 4]
+    tokens = draw(probabilities.log().expand(6, -1), chances)
+    assert tokens.tolist() == [1, 1, 3, 3, 4, 4]
 
 
 def test_never_a_token_without_probability() -> None:
-    """Seven sevenths do not sum to one in floating point; the highest chance must still find the last of them."""
+    """Seven sevenths do not sum to one in floating point; the highest chance must still find the last one."""
     probabilities = torch.full((1, 9), 1 / 7, dtype=torch.float64)
     probabilities[0, 7:] = 0.0
     highest = torch.tensor([1 - 2.0**-53], dtype=torch.float64)
@@ -70,17 +70,17 @@ def test_never_a_token_without_probability() -> None:
 
 
 def test_frequencies_match_the_distribution() -> None:
-    """First tokens of 4000 samples; chi-squared with 4 degrees of freedom is beyond 18.5 once in a thousand times."""
+    """First tokens of 4000 samples: chi-squared with 4 degrees of freedom exceeds 18.5 once in a thousand times."""
     task = random_table(5, 1, 5)
-    found = drawn(task, [0], [0], limit=2, samples=4000)[0]
-    counts = Counter(each.tokens[0] if each.tokens else END for each in found)
+    samples = drawn(task, [0], [0], limit=2, samples=4000)[0]
+    counts = Counter(hypothesis.tokens[0] if hypothesis.tokens else END for hypothesis in samples)
     expected = (4000 * task.table[0, 0, 0].exp()).tolist()
     assert chi_squared([counts[token] for token in range(5)], expected) < 18.5
 
 
 def test_whole_outputs_are_as_frequent_as_their_score_says() -> None:
-    found = drawn(random_table(6, 1, 4), [0], [0], limit=3, samples=8000)[0]
-    counts = Counter((tuple(each.tokens), round(each.score, 9)) for each in found)
+    samples = drawn(random_table(6, 1, 4), [0], [0], limit=3, samples=8000)[0]
+    counts = Counter((tuple(hypothesis.tokens), round(hypothesis.score, 9)) for hypothesis in samples)
     for (_, score), count in counts.most_common(5):
         mean = 8000 * torch.tensor(score, dtype=torch.float64).exp().item()
         if mean > 200:
@@ -108,36 +108,36 @@ def test_temperature_nothing_is_greedy_search(rule: dict[str, float]) -> None:
             0
         ][0]
         for temperature in (0.0, 1e-12):
-            found = drawn(task, [0], [seed], limit=9, temperature=temperature, **rule)[0][0]
-            assert found.tokens == greedy.tokens
-            assert found.token_scores == greedy.token_scores
+            hypothesis = drawn(task, [0], [seed], limit=9, temperature=temperature, **rule)[0][0]
+            assert hypothesis.tokens == greedy.tokens
+            assert hypothesis.token_scores == greedy.token_scores
 
 
 def test_scores_are_the_models_own_whatever_is_left_to_draw_from() -> None:
     task = fixed(0.0, 0.1, 0.3, 0.6)
-    for each in drawn(task, [0], [0], samples=20, temperature=0.3, top_k=2, repetition_penalty=3.0)[0]:
-        own = [task.table[0, 0, 0, token].item() for token in [*each.tokens, END]]
-        assert each.token_scores == own
-        assert each.score == sum(own)
+    for hypothesis in drawn(task, [0], [0], samples=20, temperature=0.3, top_k=2, repetition_penalty=3.0)[0]:
+        scores = [task.table[0, 0, 0, token].item() for token in [*hypothesis.tokens, END]]
+        assert hypothesis.token_scores == scores
+        assert hypothesis.score == sum(scores)
 
 
 def test_rules_hold() -> None:
     task = random_table(9, 1, 6)
     demands = Demands(prefixes=[[3, 2]], forbidden=[[4], [2, 5]])
-    for each in drawn(task, [0], [0], samples=50, shortest=4, demands=demands)[0]:
-        assert each.tokens[:2] == [3, 2]
-        assert 4 not in each.tokens
-        assert not any(pair == (2, 5) for pair in zip(each.tokens, each.tokens[1:], strict=False))
-        assert 4 <= len(each.tokens) <= 11
+    for hypothesis in drawn(task, [0], [0], samples=50, shortest=4, demands=demands)[0]:
+        assert hypothesis.tokens[:2] == [3, 2]
+        assert 4 not in hypothesis.tokens
+        assert not any(pair == (2, 5) for pair in zip(hypothesis.tokens, hypothesis.tokens[1:], strict=False))
+        assert 4 <= len(hypothesis.tokens) <= 11
 
 
 def test_what_cannot_go_on_ends() -> None:
-    """A table in which nothing at all follows token 2."""
+    """In this table no token can follow token 2."""
     task = fixed(0.0, 0.5, 0.5)
     task.table = task.table.clone()
     task.table[0, 0, 2] = float("-inf")
-    found = {tuple(each.tokens) for each in drawn(task, [0], [0], samples=30)[0]}
-    assert found == {(), (2,)}
+    outputs = {tuple(hypothesis.tokens) for hypothesis in drawn(task, [0], [0], samples=30)[0]}
+    assert outputs == {(), (2,)}
 
 
 def test_refusals() -> None:
@@ -148,7 +148,7 @@ def test_refusals() -> None:
 
 
 def test_a_sample_is_cut_at_its_limit_or_must_end_there() -> None:
-    """The same is drawn, but for the end that is forced at the limit and counted."""
+    """The draws are equal except for the end, which is forced and counted at the limit."""
     task, options = random_table(4, 3, 6), DecodingOptions(sampling=SamplingOptions(samples=50))
     forced, cut = (
         sample(task, torch.arange(3), torch.tensor(limits), options, must_end=must_end)

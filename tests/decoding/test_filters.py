@@ -1,4 +1,4 @@
-"""What sampling draws from, on paper: probabilities 0.4, 0.3, 0.2, 0.1 and what is left of them."""
+"""Filters before sampling, by hand: the probabilities 0.4, 0.3, 0.2, 0.1 and what remains of them."""
 
 import math
 
@@ -35,7 +35,7 @@ def test_temperature_towards_nothing_leaves_the_best(temperature: float) -> None
 def test_top_k() -> None:
     assert left(top_k(FOUR, 2)) == [0, 4 / 7, 0, 3 / 7]
     assert left(top_k(FOUR, 9)) == [0.1, 0.4, 0.2, 0.3]
-    assert left(top_k(logs(0.25, 0.25, 0.25, 0.25), 2)) == [0.5, 0.5, 0, 0]  # of equals the smaller tokens
+    assert left(top_k(logs(0.25, 0.25, 0.25, 0.25), 2)) == [0.5, 0.5, 0, 0]  # of ties the smaller tokens
 
 
 def test_top_p_is_the_fewest_that_reach_it() -> None:
@@ -43,7 +43,7 @@ def test_top_p_is_the_fewest_that_reach_it() -> None:
     assert left(top_p(FOUR, 0.41)) == [0, 4 / 7, 0, 3 / 7]
     assert left(top_p(FOUR, 0.7)) == [0, 4 / 7, 0, 3 / 7]
     assert left(top_p(FOUR, 0.71)) == [0, 4 / 9, 2 / 9, 3 / 9]
-    assert left(top_p(FOUR, 1e-9)) == [0, 1, 0, 0]  # never nothing
+    assert left(top_p(FOUR, 1e-9)) == [0, 1, 0, 0]  # never empty
 
 
 def test_min_p_is_relative_to_the_best() -> None:
@@ -53,22 +53,28 @@ def test_min_p_is_relative_to_the_best() -> None:
 
 
 def test_typical_may_leave_out_the_most_probable() -> None:
-    """Entropy of (0.5, 0.25, 0.25) is 1.5 bits; 1 and 2 bits are equally far, but (0.6, 0.2, 0.1, 0.1) is not so even.
+    """(0.5, 0.25, 0.25) has 1.5 bits of entropy, equally far from 1 and 2 bits; (0.6, 0.2, 0.1, 0.1) is less even.
 
-    There the entropy is 1.571 bits and the surprises 0.737, 2.322, 3.322: 0.2 is nearest, then 0.6.
+    Its entropy is 1.571 bits and its surprises are 0.737, 2.322 and 3.322: 0.2 is nearest, then 0.6.
     """
     assert left(typical(logs(0.6, 0.2, 0.1, 0.1), 0.2)) == [0, 1, 0, 0]
     assert left(typical(logs(0.6, 0.2, 0.1, 0.1), 0.21)) == [0.75, 0.25, 0, 0]
 
 
 def test_what_is_impossible_stays_so() -> None:
-    given = logs(0.0, 0.5, 0.5)
-    for kept in (temper(given, 0.7), top_k(given, 3), top_p(given, 0.99), min_p(given, 0.01), typical(given, 0.99)):
-        assert left(kept) == [0, 0.5, 0.5]
+    log_probabilities = logs(0.0, 0.5, 0.5)
+    for filtered in (
+        temper(log_probabilities, 0.7),
+        top_k(log_probabilities, 3),
+        top_p(log_probabilities, 0.99),
+        min_p(log_probabilities, 0.01),
+        typical(log_probabilities, 0.99),
+    ):
+        assert left(filtered) == [0, 0.5, 0.5]
 
 
 def test_the_order_is_temperature_then_top_k_then_top_p() -> None:
-    """Squared and normalised: 1/30, 16/30, 4/30, 9/30. The best two have 16/25 and 9/25, and 0.6 is reached by one."""
+    """Squared and normalised: 1/30, 16/30, 4/30, 9/30. The best two have 16/25 and 9/25, and one alone reaches 0.6."""
     options = SamplingOptions(temperature=0.5, top_k=2, top_p=0.6)
     assert left(distribution(FOUR, options)) == [0, 1, 0, 0]
     assert left(distribution(FOUR, SamplingOptions(temperature=0.5, top_k=2, top_p=0.65))) == [0, 16 / 25, 0, 9 / 25]

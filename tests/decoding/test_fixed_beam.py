@@ -1,4 +1,4 @@
-"""The search of fixed shapes finds what the plain definition and the batched search find."""
+"""The fixed-shape search finds what the plain definition and the batched search find."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ TEXTS = ["one two", "a", "longer than both", "Привет, мир", "x y", "and
 
 @dataclass
 class FixedTable(Table):
-    """A table's state has one shape from the start."""
+    """Table whose state has one shape from the start."""
 
     def reserve(self, state: State, copies: int, length: int) -> State:
         return state.spread(copies)
@@ -62,16 +62,16 @@ def test_agrees_with_the_definition(stop: str, ties: bool, must_end: bool) -> No
         task = fixed_table(seed, 6, vocabulary, ties)
         batch = torch.arange(6), torch.tensor(limits)
         together = fixed_beam_search(task, *batch, options, CapturedSteps(), must_end)
-        for number, found in enumerate(together):
+        for number, hypotheses in enumerate(together):
             expected = plain_beam(
                 task, torch.tensor([number]), limits[number], size, options.length_penalty, options, None, must_end
             )  # fmt: skip
-            assert [(each.tokens, each.score) for each in found] == expected
+            assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == expected
         assert together == beam_search(task, *batch, options, must_end=must_end)
 
 
 def ending(steep: float) -> Translation:
-    """A Transformer whose end is the likelier the longer an output is, how much so being `steep`."""
+    """Return a Transformer whose end grows likelier with the output's length; `steep` sets how fast."""
     torch.manual_seed(3)
     sizes = {"encoder_layers": 1, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "dropout": 0.0}
     options = TransformerOptions.model_validate({**sizes, "norm": "before", "positions": "learned"})
@@ -85,33 +85,35 @@ def ending(steep: float) -> Translation:
 
 
 def compared(task: Translation, limits: list[int], **options: Any) -> list[list[Hypothesis]]:
-    """What both searches find, which is the same."""
+    """Return what both searches find, after checking that it is the same."""
     batch, limit, chosen = task.read(TEXTS), torch.tensor(limits), DecodingOptions.model_validate(options)
-    found = fixed_beam_search(Reserving(task), batch, limit, chosen, CapturedSteps())
+    hypotheses = fixed_beam_search(Reserving(task), batch, limit, chosen, CapturedSteps())
     expected = beam_search(task, batch, limit, chosen)
-    assert [[each.tokens for each in row] for row in found] == [[each.tokens for each in row] for row in expected]
-    for row, wanted in zip(found, expected, strict=True):
-        for each, other in zip(row, wanted, strict=True):
-            assert each.score == pytest.approx(other.score)
-            assert each.token_scores == pytest.approx(other.token_scores)
-    return found
+    assert [[hypothesis.tokens for hypothesis in row] for row in hypotheses] == [
+        [hypothesis.tokens for hypothesis in row] for row in expected
+    ]
+    for row, expected_row in zip(hypotheses, expected, strict=True):
+        for hypothesis, other in zip(row, expected_row, strict=True):
+            assert hypothesis.score == pytest.approx(other.score)
+            assert hypothesis.token_scores == pytest.approx(other.token_scores)
+    return hypotheses
 
 
 @pytest.mark.parametrize("beam", [1, 2, 4, 5])
 @pytest.mark.parametrize("stop", ["settled", "first", "exhaustive"])
 def test_finds_what_the_batched_search_finds(beam: int, stop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With room that is full again and again, and sentences that are done at very different times."""
+    """Room runs out again and again, and sentences finish at very different times."""
     monkeypatch.setattr(fixed_beam, "FIRST_ROOM", 3)
     limits = [9, 7, 10, 2, 15, 14, 1, 13, 14]
-    found = compared(ending(1.0), limits, beam=beam, n_best=beam, stop=stop)
-    lengths = {len(each.tokens) for row in found for each in row}
+    rows = compared(ending(1.0), limits, beam=beam, n_best=beam, stop=stop)
+    lengths = {len(hypothesis.tokens) for row in rows for hypothesis in row}
     assert len(lengths - {limit - 1 for limit in limits}) > 2  # many end before their limits
 
 
 def test_room_is_doubled_past_the_first() -> None:
     longest = FIRST_ROOM + 5
-    found = compared(ending(-1.0), [3, 3, 3, 3, 3, 3, longest, longest, 4], beam=2)
-    assert max(len(row[0].tokens) for row in found) == longest - 1
+    rows = compared(ending(-1.0), [3, 3, 3, 3, 3, 3, longest, longest, 4], beam=2)
+    assert max(len(row[0].tokens) for row in rows) == longest - 1
 
 
 def test_steps_are_captured_once_for_all_batches_of_a_shape() -> None:
@@ -123,7 +125,7 @@ def test_steps_are_captured_once_for_all_batches_of_a_shape() -> None:
         return len(captures)
 
     assert search(["five", "one", "two", "a", "b"], beam=2) == 1
-    assert search(["seventeen", "x", "y", "z", "six", "nine"], beam=2) == 1  # six too stand in a tree of eight
+    assert search(["seventeen", "x", "y", "z", "six", "nine"], beam=2) == 1  # six also fit in a tree of eight
     assert search(["four"] * 9, beam=2) == 2  # in one of twelve
     assert search(["four"] * 9, beam=3) == 3
 
@@ -132,7 +134,7 @@ def test_steps_are_captured_once_for_all_batches_of_a_shape() -> None:
 @pytest.mark.parametrize("must_end", [True, False])
 @pytest.mark.parametrize("stop", ["settled", "first", "exhaustive"])
 def test_a_step_asks_the_host_nothing(stop: str, must_end: bool) -> None:
-    """On a device without values or memory, where to look at one or to mix in the host's is an error."""
+    """The device has no values or memory: reading a value or mixing in host tensors is an error."""
     device, options = torch.device("meta"), DecodingOptions.model_validate({"beam": 3, "stop": stop})
     task = ending(0.0)
     batch = task.read(TEXTS[:5])
@@ -140,9 +142,9 @@ def test_a_step_asks_the_host_nothing(stop: str, must_end: bool) -> None:
     search = fixed_beam._Search(Reserving(task), options, must_end)
     tree = fixed_beam._begin(search, replace(batch, source=batch.source.to(device)), [9, 8, 7, 6, 5], device)
     after = fixed_beam._step(search)(tree)
-    kinds = [[(leaf.shape, leaf.dtype, leaf.device) for leaf in leaves(each)] for each in (tree, after)]
+    kinds = [[(leaf.shape, leaf.dtype, leaf.device) for leaf in leaves(state)] for state in (tree, after)]
     assert kinds[0] == kinds[1]
-    with pytest.raises((RuntimeError, NotImplementedError)):  # the check of this check
+    with pytest.raises((RuntimeError, NotImplementedError)):  # checks that this test can fail
         bool(after.standing.living)
 
 
@@ -190,15 +192,15 @@ def test_few_counts() -> None:
 
 
 def test_ranked_in_parts_is_ranked() -> None:
-    """Equals in order of place, wherever parts begin and end, and with nothing in many places."""
+    """Ties keep their order wherever parts begin and end, even with many empty places."""
     for seed in range(200):
         generator = torch.Generator().manual_seed(seed)
         width, count = (int(torch.randint(1, most, (), generator=generator)) for most in (200, 12))
         values = torch.randint(0, 6, (5, width), generator=generator).float()
         values[values == 0] = float("-inf")
         best, index = values.sort(dim=1, descending=True, stable=True)
-        found, places = ranked_in_parts(values, count)
-        assert torch.equal(found, best[:, :count])
+        values_in_parts, places = ranked_in_parts(values, count)
+        assert torch.equal(values_in_parts, best[:, :count])
         assert torch.equal(places, index[:, :count])
         finite = largest_first(values, count)[0].isfinite()
         assert torch.equal(largest_first(values, count)[1][finite], places[finite])

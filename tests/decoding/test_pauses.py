@@ -1,4 +1,4 @@
-"""Between two steps of any search whoever runs it can give it up, or search for something else with the same model."""
+"""Between two steps, a caller can abandon any search or run another with the same model."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ Seek = Callable[..., list[list[Hypothesis]]]
 
 
 class Enough(Exception):
-    """What ends a search."""
+    """Exception that ends a search."""
 
 
 @pytest.mark.parametrize("seek", [beam_search, sample])
@@ -45,7 +45,7 @@ def test_a_search_inside_the_pauses_of_another_changes_neither(seek: Seek) -> No
 
     def pause(is_free: bool) -> None:
         if not inside:
-            inside.append(None)  # so that the search inside is not interrupted in its turn
+            inside.append(None)  # so that the inner search is not interrupted in turn
             inside[0] = found()
 
     with pausing(pause):

@@ -1,4 +1,4 @@
-"""A search over prefixes finds the most probable labelling, which the most probable path may miss."""
+"""Prefix search finds the most probable labelling, which the most probable path may miss."""
 
 import itertools
 import math
@@ -19,11 +19,11 @@ def frames_of(count: int, seed: int) -> np.ndarray:
 
 
 def likelihood(frames: np.ndarray, labels: tuple[int, ...]) -> float:
-    wanted = torch.tensor(labels, dtype=torch.long).reshape(1, -1)
-    found = log_likelihood(
-        torch.from_numpy(frames)[None], torch.tensor([len(frames)]), wanted, torch.tensor([len(labels)])
+    target = torch.tensor(labels, dtype=torch.long).reshape(1, -1)
+    likelihood = log_likelihood(
+        torch.from_numpy(frames)[None], torch.tensor([len(frames)]), target, torch.tensor([len(labels)])
     )
-    return float(found)
+    return float(likelihood)
 
 
 def every_labelling(longest: int) -> list[tuple[int, ...]]:
@@ -43,21 +43,21 @@ def test_the_best_labelling_is_not_that_of_the_best_path() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_a_beam_for_all_prefixes_finds_the_sum_over_paths_of_every_labelling(seed: int) -> None:
     frames = frames_of(3, seed)
-    found = {each.labels: each.score for each in prefix_beam(frames.tolist(), 1000)}
+    scores = {labelling.labels: labelling.score for labelling in prefix_beam(frames.tolist(), 1000)}
     possible = {labels: likelihood(frames, labels) for labels in every_labelling(3)}
     for labels, score in possible.items():
         if score > -math.inf:
-            assert found[labels] == pytest.approx(score)
-    assert max(found, key=found.__getitem__) == max(possible, key=possible.__getitem__)
-    assert sum(map(math.exp, found.values())) == pytest.approx(1.0)
+            assert scores[labels] == pytest.approx(score)
+    assert max(scores, key=scores.__getitem__) == max(possible, key=possible.__getitem__)
+    assert sum(map(math.exp, scores.values())) == pytest.approx(1.0)
 
 
 class OnlyAfter:
-    """A language model in which a label is followed by the next one, or by the end."""
+    """Language model in which a label is followed by the next one or by the end."""
 
     def after(self, prefix: tuple[int, ...]) -> list[float]:
-        wanted = (prefix[-1] + 1) % LABELS if prefix else 0
-        return [math.log(0.8 if label == wanted else 0.05) for label in range(LABELS)] + [math.log(0.1)]
+        follower = (prefix[-1] + 1) % LABELS if prefix else 0
+        return [math.log(0.8 if label == follower else 0.05) for label in range(LABELS)] + [math.log(0.1)]
 
 
 def test_a_language_model_is_added_with_its_weight() -> None:
@@ -80,5 +80,5 @@ def test_a_language_model_is_added_with_its_weight() -> None:
 def test_what_cannot_be_said_is_never_found() -> None:
     frames = np.full((2, 2), -math.inf)
     frames[0, 0] = frames[1, 0] = 0.0
-    (found,) = prefix_beam(frames.tolist(), 3)
-    assert (found.labels, found.score) == ((0,), 0.0)
+    (labelling,) = prefix_beam(frames.tolist(), 3)
+    assert (labelling.labels, labelling.score) == ((0,), 0.0)

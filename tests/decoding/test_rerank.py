@@ -1,4 +1,4 @@
-"""Choosing among outputs by utilities and scores one can add up."""
+"""Choosing among outputs by utilities and scores that can be added by hand."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
 
 
 def common_letters(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
-    """How many letters two texts share, of all they have."""
+    """Return the share of letters that two texts have in common."""
     return [
         len(set(one) & set(other)) / len(set(one) | set(other))
         for one, other in zip(hypotheses, references, strict=True)
@@ -16,10 +16,12 @@ def common_letters(hypotheses: Sequence[str], references: Sequence[str]) -> list
 
 
 def test_expected_utility_on_paper() -> None:
-    """ab shares 1/3 with bc and all with the other ab; bc shares 1/3 with either; z nothing with any."""
-    found = minimum_bayes_risk(["ab", "bc", "ab", "z"], common_letters)
-    assert [(each.text, each.place) for each in found] == [("ab", 0), ("bc", 1), ("z", 3)]
-    assert [each.value for each in found] == pytest.approx([(1 / 3 + 1 + 0) / 3, (1 / 3 + 1 / 3 + 0) / 3, 0.0])
+    """ab shares 1/3 with bc and everything with the other ab; bc shares 1/3 with either; z shares nothing."""
+    candidates = minimum_bayes_risk(["ab", "bc", "ab", "z"], common_letters)
+    assert [(candidate.text, candidate.place) for candidate in candidates] == [("ab", 0), ("bc", 1), ("z", 3)]
+    assert [candidate.value for candidate in candidates] == pytest.approx(
+        [(1 / 3 + 1 + 0) / 3, (1 / 3 + 1 / 3 + 0) / 3, 0.0]
+    )
 
 
 def test_what_is_drawn_often_wins() -> None:
@@ -29,17 +31,17 @@ def test_what_is_drawn_often_wins() -> None:
 
 def test_it_is_the_mean_over_the_others_written_out() -> None:
     samples = ["abc", "abd", "bcd", "abc", "xyz", "abd", "a"]
-    for each in minimum_bayes_risk(samples, common_letters):
-        others = [other for number, other in enumerate(samples) if number != samples.index(each.text)]
-        values = common_letters([each.text] * len(others), others)
-        assert each.value == pytest.approx(sum(values) / len(values))
+    for candidate in minimum_bayes_risk(samples, common_letters):
+        others = [other for number, other in enumerate(samples) if number != samples.index(candidate.text)]
+        values = common_letters([candidate.text] * len(others), others)
+        assert candidate.value == pytest.approx(sum(values) / len(values))
 
 
 def test_candidates_of_their_own_meet_every_sample() -> None:
-    found = minimum_bayes_risk(["ab", "ab", "c"], common_letters, candidates=["c", "ab", "abc"])
-    assert [(each.text, each.place) for each in found] == [("ab", 1), ("abc", 2), ("c", 0)]
-    assert found[0].value == pytest.approx(2 / 3)
-    assert found[1].value == pytest.approx((2 / 3 + 2 / 3 + 1 / 3) / 3)
+    ranking = minimum_bayes_risk(["ab", "ab", "c"], common_letters, candidates=["c", "ab", "abc"])
+    assert [(candidate.text, candidate.place) for candidate in ranking] == [("ab", 1), ("abc", 2), ("c", 0)]
+    assert ranking[0].value == pytest.approx(2 / 3)
+    assert ranking[1].value == pytest.approx((2 / 3 + 2 / 3 + 1 / 3) / 3)
 
 
 def test_the_utility_is_called_once_with_distinct_pairs() -> None:
@@ -49,7 +51,7 @@ def test_the_utility_is_called_once_with_distinct_pairs() -> None:
         calls.append(list(zip(hypotheses, references, strict=True)))
         return [0.0] * len(hypotheses)
 
-    assert minimum_bayes_risk(["b", "a", "b"], utility)[0].text == "b"  # of equals the earlier
+    assert minimum_bayes_risk(["b", "a", "b"], utility)[0].text == "b"  # of ties the earlier
     assert calls == [[("b", "b"), ("b", "a"), ("a", "b"), ("a", "a")]]
 
 

@@ -1,4 +1,4 @@
-"""What may be written next, on paper."""
+"""Rules on the next token, by hand."""
 
 import math
 import sys
@@ -21,7 +21,7 @@ EVEN = torch.full((1, VOCABULARY), math.log(1 / VOCABULARY), dtype=torch.float64
 
 
 def may_follow(written: list[int], limit: int = 9, demands: Demands | None = None, **options: float) -> set[int]:
-    """The tokens that may follow what was written, all being equally probable to the model."""
+    """Return the tokens that may follow these, where the model finds all equally probable."""
     values = ruled(EVEN, written, limit, demands, **options)
     assert set(values[values.isfinite()].tolist()) <= {EVEN[0, 0].item()}  # forbidding changes no other value
     return set(values.isfinite().nonzero().flatten().tolist())
@@ -37,18 +37,18 @@ def test_without_rules_everything_may_follow_unchanged() -> None:
 
 
 def test_repetition_penalty_multiplies_the_logarithm_of_what_was_written() -> None:
-    """Half probable and penalised by 2 is a quarter."""
-    given = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64).log()
-    found = penalise_repeats(given, torch.tensor([[0, 0]]), 2.0).exp()
-    assert found[0].tolist() == pytest.approx([0.25, 0.25, 0.25])
-    by_rules = ruled(given, [0], 9, None, repetition_penalty=2.0).exp()
+    """A probability of a half penalised by 2 is a quarter."""
+    log_probabilities = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64).log()
+    probabilities = penalise_repeats(log_probabilities, torch.tensor([[0, 0]]), 2.0).exp()
+    assert probabilities[0].tolist() == pytest.approx([0.25, 0.25, 0.25])
+    by_rules = ruled(log_probabilities, [0], 9, None, repetition_penalty=2.0).exp()
     assert by_rules.tolist() == pytest.approx([0.25, 0.25, 0.25])
 
 
 @pytest.mark.parametrize(
     ("written", "size", "blocked"),
     [
-        ([2, 3, 4, 2, 3], 3, {4}),  # 2 3 4 would come again
+        ([2, 3, 4, 2, 3], 3, {4}),  # 2 3 4 would occur again
         ([2, 3, 4, 2, 3], 2, {4}),
         ([2, 3, 2, 4, 2], 2, {3, 4}),
         ([2, 2], 2, {2}),  # overlapping itself

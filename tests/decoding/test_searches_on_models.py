@@ -1,4 +1,4 @@
-"""The searches on real networks, whose states are deep trees: a Transformer, a recurrent model, and both together."""
+"""The searches on real networks with deep state trees: a Transformer, a recurrent model, and both together."""
 
 import pytest
 import torch
@@ -54,10 +54,14 @@ def test_batch_changes_nothing(writer: str, way: str) -> None:
     demands = Demands(prefixes=[TRANSFORMER.target.encode(text) for text in ("u", "", "ж", "да")])
     together = beam_search(task, TRANSFORMER.read(TEXTS), torch.tensor(LIMITS), options, demands)
     for number, text in enumerate(TEXTS):
-        own = Demands(prefixes=demands.prefixes[number : number + 1])
-        alone = beam_search(task, TRANSFORMER.read([text]), torch.tensor(LIMITS[number : number + 1]), options, own)[0]
-        assert [each.tokens for each in together[number]] == [each.tokens for each in alone]
-        assert [each.score for each in together[number]] == pytest.approx([each.score for each in alone])
+        demand = Demands(prefixes=demands.prefixes[number : number + 1])
+        alone = beam_search(task, TRANSFORMER.read([text]), torch.tensor(LIMITS[number : number + 1]), options, demand)[
+            0
+        ]
+        assert [hypothesis.tokens for hypothesis in together[number]] == [hypothesis.tokens for hypothesis in alone]
+        assert [hypothesis.score for hypothesis in together[number]] == pytest.approx(
+            [hypothesis.score for hypothesis in alone]
+        )
 
 
 @pytest.mark.parametrize("writer", WRITERS)
@@ -68,19 +72,19 @@ def test_a_sample_does_not_depend_on_its_batch(writer: str) -> None:
     for number, text in enumerate(TEXTS):
         limit = torch.tensor(LIMITS[number : number + 1])
         alone = sample(task, TRANSFORMER.read([text]), limit, options, lines=[7 + number])[0]
-        assert [each.tokens for each in together[number]] == [each.tokens for each in alone]
+        assert [hypothesis.tokens for hypothesis in together[number]] == [hypothesis.tokens for hypothesis in alone]
 
 
 @pytest.mark.parametrize("task", [TRANSFORMER, RECURRENT], ids=["transformer", "recurrent"])
 def test_score_found_is_score_when_forced(task: Translation) -> None:
-    """Of outputs that were drawn, and of outputs that rules and phrases shaped."""
+    """This holds for sampled outputs and for outputs shaped by rules and phrases."""
     batch, limits = task.read(TEXTS), torch.tensor(LIMITS)
-    asked = Demands(required=[[task.target.encode("о")] for _ in TEXTS], forbidden=[task.target.encode("a")])
+    demands = Demands(required=[[task.target.encode("о")] for _ in TEXTS], forbidden=[task.target.encode("a")])
     options = DecodingOptions(beam=3, length_penalty_kind="none", shortest=3, unrepeated=2)
-    for found in (beam_search(task, batch, limits, options, asked), sample(task, batch, limits, options)):
-        outputs = [hypotheses[0].tokens for hypotheses in found]
+    for results in (beam_search(task, batch, limits, options, demands), sample(task, batch, limits, options)):
+        outputs = [hypotheses[0].tokens for hypotheses in results]
         forced = forced_scores(task, force_batch(task, TEXTS, outputs)).tolist()
-        assert [hypotheses[0].score for hypotheses in found] == pytest.approx(forced)
-        assert [sum(hypotheses[0].token_scores) for hypotheses in found] == pytest.approx(forced)
-    found = beam_search(task, batch, limits, options, asked)
-    assert all(occurs(task.target.encode("о"), hypotheses[0].tokens) for hypotheses in found)
+        assert [hypotheses[0].score for hypotheses in results] == pytest.approx(forced)
+        assert [sum(hypotheses[0].token_scores) for hypotheses in results] == pytest.approx(forced)
+    results = beam_search(task, batch, limits, options, demands)
+    assert all(occurs(task.target.encode("о"), hypotheses[0].tokens) for hypotheses in results)

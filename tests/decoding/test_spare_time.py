@@ -1,4 +1,4 @@
-"""Work on texts in the pauses of a search: in order, overlapping, and with errors in their places."""
+"""Work on texts in the pauses of a search: in order, overlapping, with errors in their places."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -10,7 +10,7 @@ from regard.decoding.spare_time import InPieces, overlapped
 
 
 class Spelling:
-    """Reads a word letter by letter, searches in as many steps, writes capitals letter by letter, and notes it all."""
+    """Worker that reads, searches and writes a word letter by letter, and records each step."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -59,7 +59,7 @@ def test_a_long_pause_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_waits_for_a_thread_is_passed_over() -> None:
     class Calling(Spelling):
-        """Has the second word read by somebody else, who is ready when the search for the first is over."""
+        """Worker whose second word is read by another, which is ready when the first search ends."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -72,10 +72,10 @@ def test_what_waits_for_a_thread_is_passed_over() -> None:
             return word
 
         def search(self, word: str) -> str:
-            found = super().search(word)
+            result = super().search(word)
             if word == "ab":
                 self.called.set_result(word)
-            return found
+            return result
 
     stages = Calling()
     assert list(overlapped(stages, ["ab", "cd"])) == ["AB", "CD"]

@@ -1,4 +1,4 @@
-"""Steps whose trees stay where they are, and who may have them."""
+"""Steps whose trees keep their memory, and the callers that may use them."""
 
 from threading import Event, Thread
 
@@ -13,7 +13,7 @@ Tree = dict[str, Tensor]
 
 
 def step(tree: Tree) -> Tree:
-    """Fibonacci's; the list of what came out is written in place."""
+    """Take one Fibonacci step, writing the list of outputs in place."""
     tree["written"].index_copy_(0, tree["time"], tree["now"])
     return {
         "before": tree["now"],
@@ -25,18 +25,18 @@ def step(tree: Tree) -> Tree:
 
 def beginning(device: str = "cpu", room: int = 8) -> Tree:
     numbers = {"before": [0], "now": [1], "time": [0], "written": [0] * room}
-    return {name: torch.tensor(given, device=device) for name, given in numbers.items()}
+    return {name: torch.tensor(number, device=device) for name, number in numbers.items()}
 
 
 def test_what_is_held_is_what_came_out() -> None:
-    given = beginning()
-    captured = CapturedStep(step, given)
+    inputs = beginning()
+    captured = CapturedStep(step, inputs)
     where = {name: tensor.data_ptr() for name, tensor in captured.held.items()}
     for _ in range(6):
         captured()
     assert captured.held["written"].tolist() == [1, 1, 2, 3, 5, 8, 0, 0]
     assert {name: tensor.data_ptr() for name, tensor in captured.held.items()} == where
-    assert given["written"].tolist() == [0] * 8  # what it was made with is another's
+    assert inputs["written"].tolist() == [0] * 8  # its inputs belong to another
     captured.load(beginning())
     captured()
     assert captured.held["written"].tolist() == [1] + [0] * 7
@@ -63,10 +63,10 @@ def test_replayed_is_called(device: str) -> None:
 
 
 def test_one_for_each_key_and_shape_and_the_longest_unused_goes() -> None:
-    made = []
+    calls = []
 
     def make() -> object:
-        made.append(len(made))
+        calls.append(len(calls))
         return step
 
     captures = CapturedSteps(most=2)
@@ -74,12 +74,12 @@ def test_one_for_each_key_and_shape_and_the_longest_unused_goes() -> None:
     assert captures.of("a", make, beginning()) is first
     captures.of("a", make, beginning(room=4))
     captures.of("a", make, beginning())
-    captures.of("b", make, beginning())  # in the place of the shorter one
-    assert len(made) == 3
+    captures.of("b", make, beginning())  # in place of the shorter one
+    assert len(calls) == 3
     assert len(captures) == 2
     assert captures.of("a", make, beginning()) is first
     captures.of("a", make, beginning(room=4))
-    assert len(made) == 4
+    assert len(calls) == 4
     assert [len(captured.held["written"]) for captured in captures] == [8, 4]
 
 
@@ -109,9 +109,9 @@ def test_two_searches_never_have_them_at_once() -> None:
 
 
 def test_numbers_arrive_late_and_in_order() -> None:
-    delayed, number, found = Delayed(ahead=2), torch.tensor(0), []
+    delayed, number, values = Delayed(ahead=2), torch.tensor(0), []
     for value in range(5):
         number.fill_(value)
         delayed.send(number)
-        found.append(delayed.read())
-    assert found == [None, None, 0, 1, 2]
+        values.append(delayed.read())
+    assert values == [None, None, 0, 1, 2]

@@ -1,4 +1,4 @@
-"""The record of a beam search: it changes nothing, it is whole, and by hand it is what it should be."""
+"""The record of a beam search: it changes nothing, it is complete, and it matches one written by hand."""
 
 import math
 import sys
@@ -43,58 +43,58 @@ def untraced(way: str, seed: int, demands: Demands | None = None) -> list[list[H
 
 
 def path(record: list[KeptHypothesis], place: int) -> list[KeptHypothesis]:
-    """What led to a hypothesis, the first token first, itself included."""
-    kept = record[place]
-    return [*([] if kept.parent is None else path(record, kept.parent)), kept]
+    """Return the entries that led to a hypothesis, from the first token to itself."""
+    entry = record[place]
+    return [*([] if entry.parent is None else path(record, entry.parent)), entry]
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_traced_search_finds_just_the_same(way: str) -> None:
     for seed in range(6):
-        found, _ = traced(way, seed, [0, 1, 2])
-        assert found == untraced(way, seed)
+        outputs, _ = traced(way, seed, [0, 1, 2])
+        assert outputs == untraced(way, seed)
 
 
 def test_so_it_does_with_phrases_that_must_occur_and_prefixes() -> None:
     demands = Demands(prefixes=[[3], [], [4, 2]], required=[[[5, 2]], [[2]], []], forbidden=[[6]])
     for seed in range(6):
-        found, trace = traced("plain", seed, [0, 1, 2], demands)
-        assert found == untraced("plain", seed, demands)
-        assert [kept.token for kept in trace.sentences[0] if kept.parent is None] == [3]
+        outputs, trace = traced("plain", seed, [0, 1, 2], demands)
+        assert outputs == untraced("plain", seed, demands)
+        assert [entry.token for entry in trace.sentences[0] if entry.parent is None] == [3]
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_path_to_every_finished_hypothesis_is_that_hypothesis(way: str) -> None:
     for seed in range(6):
         outputs, trace = traced(way, seed, [0, 1, 2])
-        for found, record in zip(outputs, trace.sentences, strict=True):
-            for place, kept in enumerate(record):
-                assert kept.parent is None or kept.parent < place
-                assert (kept.finished is not None) == (kept.token == END)
-                if kept.finished is None:
+        for hypotheses, record in zip(outputs, trace.sentences, strict=True):
+            for place, entry in enumerate(record):
+                assert entry.parent is None or entry.parent < place
+                assert (entry.finished is not None) == (entry.token == END)
+                if entry.finished is None:
                     continue
-                tokens = [each.token for each in path(record, place)]
-                assert tokens == [*kept.finished.tokens, END]
-                assert [each.log_probability for each in path(record, place)] == kept.finished.token_scores
-            recorded = [kept.finished for kept in record if kept.finished is not None]
-            assert all(any(output is each for each in recorded) for output in found)
+                tokens = [step.token for step in path(record, place)]
+                assert tokens == [*entry.finished.tokens, END]
+                assert [step.log_probability for step in path(record, place)] == entry.finished.token_scores
+            recorded = [entry.finished for entry in record if entry.finished is not None]
+            assert all(any(output is hypothesis for hypothesis in recorded) for output in hypotheses)
 
 
 @pytest.mark.parametrize("way", ["plain", "groups", "nested", "coverage"])
 def test_totals_add_up_along_the_way(way: str) -> None:
     _, trace = traced(way, 3, [0, 1, 2])
     for record in trace.sentences:
-        for kept in record:
-            before = 0.0 if kept.parent is None else record[kept.parent].total
-            assert kept.total == pytest.approx(before + kept.log_probability)
+        for entry in record:
+            before = 0.0 if entry.parent is None else record[entry.parent].total
+            assert entry.total == pytest.approx(before + entry.log_probability)
 
 
 def test_totals_are_what_was_ranked_by_and_log_probabilities_the_models_own() -> None:
     _, trace = traced("rules", 3, [0, 1, 2])
     record = trace.sentences[2]
     assert any(
-        kept.parent is not None and kept.total < record[kept.parent].total + kept.log_probability - 1e-6
-        for kept in record
+        entry.parent is not None and entry.total < record[entry.parent].total + entry.log_probability - 1e-6
+        for entry in record
     )
 
 
@@ -102,7 +102,7 @@ def test_totals_are_what_was_ranked_by_and_log_probabilities_the_models_own() ->
 def test_no_more_live_than_the_beam_is_wide(way: str) -> None:
     _, trace = traced(way, 5, [0, 1, 2])
     for record in trace.sentences:
-        alive = [len(path(record, place)) for place, kept in enumerate(record) if kept.finished is None]
+        alive = [len(path(record, place)) for place, entry in enumerate(record) if entry.finished is None]
         assert max(map(alive.count, alive)) <= 4
 
 
@@ -115,27 +115,27 @@ def test_a_sentence_in_a_batch_has_the_record_it_has_alone() -> None:
 def test_groups_are_told_apart_and_stay_in_their_places() -> None:
     _, trace = traced("groups", 2, [0, 1, 2])
     record = trace.sentences[0]
-    assert {kept.group for kept in record} == {0, 1}
-    assert all(kept.parent is None or record[kept.parent].group == kept.group for kept in record)
+    assert {entry.group for entry in record} == {0, 1}
+    assert all(entry.parent is None or record[entry.parent].group == entry.group for entry in record)
 
 
 def test_a_record_by_hand() -> None:
-    """Every next token: 0.1 the begin, 0.5 the end, 0.4 the letter 2. A beam of two, at most two tokens.
+    """Each next token: 0.1 the begin, 0.5 the end, 0.4 the letter 2. A beam of two, at most two tokens.
 
-    The first step finishes the end, for it ranks first, and the letters live on. In the second all must end: 2 with
-    0.4, then 0 with 0.1, each with a half.
+    The first step finishes the end, which ranks first, and the letters live on. In the second all must end: 2 with 0.4,
+    then 0 with 0.1, each with a half.
     """
     trace = Trace()
     options = DecodingOptions(beam=2, n_best=2, length_penalty_kind="none")
-    found = beam_search(fixed(0.1, 0.5, 0.4), torch.tensor([0]), torch.tensor([2]), options, trace=trace)[0]
+    hypotheses = beam_search(fixed(0.1, 0.5, 0.4), torch.tensor([0]), torch.tensor([2]), options, trace=trace)[0]
     expected = [(None, 1, 0.5, 0.5), (None, 2, 0.4, 0.4), (None, 0, 0.1, 0.1), (1, 1, 0.5, 0.2), (2, 1, 0.5, 0.05)]
     record = trace.sentences[0]
-    assert [(kept.parent, kept.token) for kept in record] == [(parent, token) for parent, token, _, _ in expected]
-    for kept, (_, _, own, total) in zip(record, expected, strict=True):
-        assert math.exp(kept.log_probability) == pytest.approx(own)
-        assert math.exp(kept.total) == pytest.approx(total)
-    assert [record[0].finished, record[3].finished] == found
-    assert record[4].finished is not None  # finished, and then outdone
+    assert [(entry.parent, entry.token) for entry in record] == [(parent, token) for parent, token, _, _ in expected]
+    for entry, (_, _, probability, total) in zip(record, expected, strict=True):
+        assert math.exp(entry.log_probability) == pytest.approx(probability)
+        assert math.exp(entry.total) == pytest.approx(total)
+    assert [record[0].finished, record[3].finished] == hypotheses
+    assert record[4].finished is not None  # finished, then outranked
 
 
 def test_a_trace_used_again_forgets() -> None:

@@ -1,4 +1,4 @@
-"""Pairings of words: the best of all there are, found by trying every one."""
+"""Word pairings: the best of all possible ones, verified by trying every one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -61,9 +61,9 @@ def test_a_word_leaves_its_partner_to_one_that_has_no_other() -> None:
 
 @given(tables)
 def test_the_pairing_is_as_good_as_the_best_of_all(candidates: list[dict[int, float]]) -> None:
-    found = align(candidates)
-    assert all(candidates[pair.written][pair.wanted] == pair.weight for pair in found)
-    assert rank(found) == min(map(rank, every_pairing(candidates)))
+    pairing = align(candidates)
+    assert all(candidates[pair.written][pair.wanted] == pair.weight for pair in pairing)
+    assert rank(pairing) == min(map(rank, every_pairing(candidates)))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -71,13 +71,13 @@ def test_the_pairing_is_as_good_as_the_best_of_all(candidates: list[dict[int, fl
 def test_so_is_one_found_with_a_first_search_that_keeps_one(
     monkeypatch: pytest.MonkeyPatch, candidates: list[dict[int, float]]
 ) -> None:
-    """The second search drops what cannot be as good as what the first one found, and nothing else."""
+    """The second search drops only what cannot be as good as the first search's result."""
     monkeypatch.setattr(alignment, "_FEW", 1)
     assert rank(align(candidates)) == min(map(rank, every_pairing(candidates)))
 
 
 def test_a_first_search_can_miss_what_the_second_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first a is better off with the near a, until its neighbours are seen."""
+    """The first a prefers the near a until its neighbours are seen."""
     candidates = same_words("baxxab", "abxaba")
     whole = rank(align(candidates))
     monkeypatch.setattr(alignment, "_FEW", 1)
@@ -88,7 +88,7 @@ def test_a_first_search_can_miss_what_the_second_one_finds(monkeypatch: pytest.M
 @given(st.lists(st.sampled_from("aaabc"), max_size=7), st.lists(st.sampled_from("aaabc"), max_size=7))
 def test_words_that_repeat_themselves_are_paired_best(written: list[str], wanted: list[str]) -> None:
     candidates = same_words("".join(written), "".join(wanted))
-    if sum(map(len, candidates)) <= 20:  # or there are too many pairings to try
+    if sum(map(len, candidates)) <= 20:  # otherwise there are too many pairings to try
         assert rank(align(candidates)) == min(map(rank, every_pairing(candidates)))
 
 

@@ -1,4 +1,4 @@
-"""BLEU by sacreBLEU's tokenisers: its very digits, and what is refused where a tokeniser cannot be had."""
+"""BLEU with sacreBLEU's tokenisers: identical digits, and refusals where a tokeniser is missing."""
 
 import io
 import urllib.request
@@ -29,7 +29,7 @@ WRITTEN = ["我爱读书。", "他们昨天在家看了电视。", "Die Bücher 
 
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The empty folder where sacreBLEU looks for models of pieces; to look elsewhere is an error."""
+    """Return the empty folder where sacreBLEU looks for piece models; looking elsewhere is an error."""
 
     def fail(*_: object) -> None:
         raise AssertionError("nothing is downloaded")
@@ -55,9 +55,9 @@ def pieces() -> bytes:
 
 @pytest.mark.parametrize("tokenise", ["13a", "none", "zh", "intl", "char"])
 def test_the_score_is_sacrebleus(tokenise: str) -> None:
-    found = score(WRITTEN, REFERENCES, "bleu", tokenise=tokenise)
-    assert found.value == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES], tokenize=tokenise, force=True).score
-    assert f"|tok:{tokenise}|" in found.signature
+    result = score(WRITTEN, REFERENCES, "bleu", tokenise=tokenise)
+    assert result.value == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES], tokenize=tokenise, force=True).score
+    assert f"|tok:{tokenise}|" in result.signature
 
 
 def test_the_usual_tokeniser_is_13a() -> None:
@@ -76,8 +76,8 @@ def test_the_sums_and_the_explanation_are_of_the_same_tokens() -> None:
 def test_a_sentence_is_explained_in_the_tokens_asked_for() -> None:
     explained = explain_sentence(WRITTEN[0], REFERENCES[:1], tokenise="zh")
     assert (explained.orders[0].matches, explained.orders[0].total) == (4, 5)
-    found = matches(WRITTEN[0], REFERENCES[:1], 1, tokenise="zh")
-    assert [each.words[0] for each in found if each.clipped] == ["我", "读", "书", "。"]
+    result = matches(WRITTEN[0], REFERENCES[:1], 1, tokenise="zh")
+    assert [match.words[0] for match in result if match.clipped] == ["我", "读", "书", "。"]
 
 
 def test_other_metrics_have_no_tokeniser_to_choose() -> None:
@@ -119,9 +119,9 @@ def test_a_tokeniser_of_pieces_reads_its_file_and_downloads_none(models: Path, t
         score(WRITTEN, REFERENCES, tokenise=tokenise)
     assert list(models.iterdir()) == []
     (models / file).write_bytes(pieces())
-    found = score(WRITTEN, REFERENCES, tokenise=tokenise)
-    assert found.value == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES], tokenize=tokenise).score
-    assert f"|tok:{tokenise}|" in found.signature
+    result = score(WRITTEN, REFERENCES, tokenise=tokenise)
+    assert result.value == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES], tokenize=tokenise).score
+    assert f"|tok:{tokenise}|" in result.signature
 
 
 def test_a_file_that_holds_no_pieces_is_refused_by_name(models: Path) -> None:
@@ -134,8 +134,8 @@ def test_a_file_that_holds_no_pieces_is_refused_by_name(models: Path) -> None:
     ("language", "usual"), [("zh", "zh"), ("zh-CN", "zh"), ("cmn_Hans", "zh"), ("JA", "ja-mecab"), ("kor", "ko-mecab")]
 )
 def test_the_usual_tokeniser_of_a_language_is_remarked_on(language: str, usual: str) -> None:
-    said = tokeniser_remark(language, ["chrf", "bleu"], None) or ""
-    assert said.endswith(f"for {language}, results are usually reported with --tokenise {usual}.")
+    remark = tokeniser_remark(language, ["chrf", "bleu"], None) or ""
+    assert remark.endswith(f"for {language}, results are usually reported with --tokenise {usual}.")
     assert tokeniser_remark(language, ["chrf"], None) is None
     assert tokeniser_remark(language, ["bleu"], "char") is None
 
@@ -155,17 +155,22 @@ def test_tokens_that_are_left_as_they_are_may_look_like_tokens() -> None:
     ("method", "value"), [("none", None), ("floor", 0.3), ("floor", None), ("add-k", 2), ("exp", None)]
 )
 def test_a_smoothing_is_sacrebleus_to_the_last_digit(method: str, value: float | None) -> None:
-    written, wanted = ["a b x d", "the cat"], ["a b c d e", "a dog"]
+    written, references = ["a b x d", "the cat"], ["a b c d e", "a dog"]
     theirs = sacrebleu.BLEU(smooth_method=method, smooth_value=value)
-    found = score(written, wanted, smoothing=Smoothing(method, value))
-    assert (found.value, found.signature) == (theirs.corpus_score(written, [wanted]).score, str(theirs.get_signature()))
+    result = score(written, references, smoothing=Smoothing(method, value))
+    assert (result.value, result.signature) == (
+        theirs.corpus_score(written, [references]).score,
+        str(theirs.get_signature()),
+    )
     chosen = Choices(smoothing=Smoothing(method, value))
-    assert summing("bleu", chosen)(written, [wanted]).value() == found.value
-    assert explain_corpus(written, [wanted], smoothing=Smoothing(method, value)).value == pytest.approx(found.value)
+    assert summing("bleu", chosen)(written, [references]).value() == result.value
+    assert explain_corpus(written, [references], smoothing=Smoothing(method, value)).value == pytest.approx(
+        result.value
+    )
 
 
 def test_one_output_has_another_score_by_each_smoothing() -> None:
-    """Two of four words and one of three pairs match, no triple does."""
+    """Two of four words and one of three pairs match; no triple does."""
     values = {method: score(["a b x y"], ["a b c d"], smoothing=Smoothing(method)).value for method in SMOOTHINGS}
     assert values["none"] == 0
     assert values["floor"] == pytest.approx(100 * (2 / 4 * 1 / 3 * 0.1 / 2 * 0.1 / 1) ** 0.25)

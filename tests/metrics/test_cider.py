@@ -1,4 +1,4 @@
-"""CIDEr: vectors of two and four words counted on paper, and what sets the variant D apart from the plain one."""
+"""CIDEr: vectors of two and four words counted by hand, and the difference between variant D and the plain one."""
 
 import math
 
@@ -14,7 +14,7 @@ OTHER = "w x y z"  # a second sentence, which makes words rare
 
 
 def first(hypothesis: str, *references: str, clipped: bool = True) -> float:
-    """What the first of two sentences gives; the second gives nothing."""
+    """Return the first of two sentences' scores; the second scores zero."""
     return 2 * cider(clipped)([hypothesis, "q"], [[text, OTHER] for text in references])[0]
 
 
@@ -28,14 +28,14 @@ def test_orders_that_a_text_is_too_short_for_agree_in_nothing() -> None:
 
 
 def test_cosines_are_averaged_over_the_orders() -> None:
-    """Of unigrams 3 of 4 agree, of bigrams 2 of 3, of trigrams 1 of 2, of the one 4-gram none; all are equally rare."""
+    """3 of 4 unigrams, 2 of 3 bigrams, 1 of 2 trigrams and no 4-gram agree; all are equally rare."""
     assert first("a b c e", "a b c d") == pytest.approx(10 * (3 / 4 + 2 / 3 + 1 / 2) / 4)
 
 
 def test_what_every_sentence_has_weighs_nothing() -> None:
     assert cider()(["a", "a"], [["a", "a"]])[0] == 0
     both = cider()(["a b", "a c"], [["a b", "a c"]])[0]
-    assert both == pytest.approx(10 * 2 / 4)  # a weighs nothing, yet b alone makes the unigrams agree
+    assert both == pytest.approx(10 * 2 / 4)  # a has weight zero, but b alone makes the unigrams agree
 
 
 def test_a_rare_word_weighs_more_than_a_frequent_one() -> None:
@@ -80,9 +80,9 @@ def test_it_stays_between_nothing_and_ten(written: str, wanted: str) -> None:
 
 
 def test_signatures_name_the_variant_and_its_range() -> None:
-    made = [cider(clipped)(["a", "b"], [["a", "b"]])[1] for clipped in (True, False)]
+    signatures = [cider(clipped)(["a", "b"], [["a", "b"]])[1] for clipped in (True, False)]
     how = "nrefs:1|case:lc|norm:NFC|tok:words|stem:off|ref:mean|idf:references|mean:text|"
-    assert made == [f"{how}variant:D|range:0-10", f"{how}variant:plain|range:0-1"]
+    assert signatures == [f"{how}variant:D|range:0-10", f"{how}variant:plain|range:0-1"]
 
 
 def test_one_sentence_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Counting many sentences at once: sacreBLEU's own statistics, for whatever text; and its scores to the last digit."""
+"""Batch counting of sentences: sacreBLEU's own statistics for any text, and its scores to the last digit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "chrf with spaces": lambda: CHRF(whitespace=True),
     "chrf of lower case": lambda: CHRF(lowercase=True),
 }
-# All that the tokeniser 13a treats in a way of its own, white space of many kinds, and letters in two code points.
+# Everything that the tokeniser 13a treats specially, many kinds of white space, and letters in two code points.
 BITS = ["a", "b.", "1,2", "3-4", "x.,y", ".", ",", "...", "-", "-\n", "\n", "<skipped>", "&quot;", "&amp;quot;", "&",
         " ", " ", " ", "\t", "\u00a0", "\u2028", "\x1c", "(é)", "а\u0301", "Σ", "漢字", "😀", "'", '"']  # fmt: skip
 TEXT = st.lists(st.sampled_from(BITS), max_size=12).map("".join) | st.text(max_size=12)
@@ -50,7 +50,7 @@ def test_the_statistics_are_those_of_sacrebleu(name: str, corpus: list[tuple[str
 
 
 def test_clipped_matches_on_paper() -> None:
-    """The paper's example: the references hold `the` twice and once, so seven of it count twice."""
+    """The paper's example: the references hold `the` twice and once, so seven of it count as two."""
     [row] = sentence_statistics(
         BLEU(force=True), ["the the the the the the the"], [["the cat is on the mat"], ["there is a cat on the mat"]]
     ).tolist()

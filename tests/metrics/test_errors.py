@@ -1,4 +1,4 @@
-"""Error rates: counted on paper, held to the definition of edits, and refused in words where there are none."""
+"""Error rates: counted by hand, compared with the definition of edits, and refused where undefined."""
 
 import unicodedata
 from functools import cache
@@ -20,7 +20,7 @@ def value(hypotheses: list[str], references: list[str] | References, metric: str
     return score(hypotheses, references, metric).value
 
 
-# Answers on paper
+# Answers computed by hand
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def value(hypotheses: list[str], references: list[str] | References, metric: str
         ("AH B EY D IY", "AH B AE D IY", 20),  # one replaced
         ("AH B AE IY", "AH B AE D IY", 20),  # one missing
         ("AH B AE D D IY", "AH B AE D IY", 20),  # one too many
-        ("B AH", "AH B", 100),  # an exchange is two edits
+        ("B AH", "AH B", 100),  # a swap is two edits
         ("", "a b", 100),
         ("a b c", "x", 300),
         ("A b", "a b", 50),
@@ -89,7 +89,7 @@ def test_of_equally_near_references_the_first_counts() -> None:
 
 @cache
 def plain_distance(left: tuple[str, ...], right: tuple[str, ...]) -> int:
-    """The definition: cheapest way to edit the first units, then the rest."""
+    """Return the edit distance by definition: the cheapest edit of the first units, then the rest."""
     if not left or not right:
         return len(left) + len(right)
     return min(
@@ -111,9 +111,9 @@ def test_rates_follow_the_definition_of_edits(hypothesis: str, reference: str) -
 @given(st.lists(st.tuples(sentences, full_sentences), min_size=1, max_size=5), st.randoms())
 def test_neither_order_nor_the_form_of_unicode_matters(pairs: list[tuple[str, str]], random: Random) -> None:
     shuffled = random.sample(pairs, len(pairs))
-    decomposed = [(unicodedata.normalize("NFD", written), wanted) for written, wanted in shuffled]
+    decomposed = [(unicodedata.normalize("NFD", written), reference) for written, reference in shuffled]
     for metric in ("wer", "cer", "exact"):
-        first, second = (value(*map(list, zip(*each, strict=True)), metric) for each in (pairs, decomposed))
+        first, second = (value(*map(list, zip(*texts, strict=True)), metric) for texts in (pairs, decomposed))
         assert first == pytest.approx(second)
 
 
@@ -132,11 +132,11 @@ def test_what_equals_a_reference_is_faultless(wanted: list[str], other: str) -> 
     [(["a", "b"], "1"), ([["a", "b"], ["c", "d"]], "2"), ([["a", "b"], ["c", None]], "var")],
 )
 def test_signatures_say_how_a_score_was_made(references: list[str] | References, count: str) -> None:
-    made = {metric: score(["a", "b"], references, metric).signature for metric in ("wer", "cer", "exact", "bleu")}
-    assert made["wer"] == f"nrefs:{count}|case:mixed|norm:NFC|ref:nearest|unit:word"
-    assert made["cer"] == f"nrefs:{count}|case:mixed|norm:NFC|ref:nearest|unit:codepoint"
-    assert made["exact"] == f"nrefs:{count}|case:mixed|norm:NFC|ref:any|unit:sentence"
-    assert made["bleu"].startswith(f"nrefs:{count}|case:mixed|")
+    signatures = {metric: score(["a", "b"], references, metric).signature for metric in ("wer", "cer", "exact", "bleu")}
+    assert signatures["wer"] == f"nrefs:{count}|case:mixed|norm:NFC|ref:nearest|unit:word"
+    assert signatures["cer"] == f"nrefs:{count}|case:mixed|norm:NFC|ref:nearest|unit:codepoint"
+    assert signatures["exact"] == f"nrefs:{count}|case:mixed|norm:NFC|ref:any|unit:sentence"
+    assert signatures["bleu"].startswith(f"nrefs:{count}|case:mixed|")
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "chrf++", "ter"])
@@ -187,7 +187,7 @@ def test_what_cannot_be_scored_is_refused(
 
 
 def test_tokenised_text_is_scored_as_it_is_cut() -> None:
-    """Four of five tokens are right in "a b c d e": sacreBLEU's own cutting would take the full stop off "c."."""
+    """Four of five tokens are right in "a b c d e". sacreBLEU's tokeniser would split the full stop off "c."."""
     outputs, reference = ["a b c. d x"], ["a b c. d e"]
     as_cut = score(outputs, reference, "bleu-tokenised")
     assert as_cut.value == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)

@@ -1,4 +1,4 @@
-"""BLEU worked out: the paper's example on paper, sacreBLEU's very digits, and what the options change."""
+"""BLEU explained: the paper's example by hand, sacreBLEU's exact digits, and the effect of the options."""
 
 import math
 
@@ -19,25 +19,25 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "d."]), max_size=8).map(" ".joi
 
 def test_the_example_of_the_paper() -> None:
     """Papineni et al. 2002, section 2.1.1: a clipped unigram precision of 2/7."""
-    found = explain_sentence(THE, MATS)
-    assert (found.orders[0].matches, found.orders[0].total) == (2, 7)
-    assert found.orders[0].precision == pytest.approx(100 * 2 / 7)
+    explanation = explain_sentence(THE, MATS)
+    assert (explanation.orders[0].matches, explanation.orders[0].total) == (2, 7)
+    assert explanation.orders[0].precision == pytest.approx(100 * 2 / 7)
     assert matches(THE, MATS, 1) == [Match(("the",), 7, 2)]
     assert matches(THE, MATS, 1)[0].clipped == 2
 
 
 def test_a_sentence_on_paper() -> None:
-    """Three of four words, two of three pairs of words, one word short of five."""
-    found = explain_sentence("a b c x", ["a b c d e"], orders=2)
-    assert [(order.matches, order.total) for order in found.orders] == [(3, 4), (2, 3)]
-    assert found.brevity_penalty == pytest.approx(math.exp(1 - 5 / 4))
-    assert found.value == pytest.approx(100 * math.exp(1 - 5 / 4) * math.sqrt(3 / 4 * 2 / 3))
-    assert (found.hypothesis_length, found.reference_length, found.n) == (4, 5, 1)
-    assert found.orders[0].logarithm == pytest.approx(math.log(3 / 4))
+    """Three of four words and two of three word pairs match; the output is one word short of five."""
+    explanation = explain_sentence("a b c x", ["a b c d e"], orders=2)
+    assert [(order.matches, order.total) for order in explanation.orders] == [(3, 4), (2, 3)]
+    assert explanation.brevity_penalty == pytest.approx(math.exp(1 - 5 / 4))
+    assert explanation.value == pytest.approx(100 * math.exp(1 - 5 / 4) * math.sqrt(3 / 4 * 2 / 3))
+    assert (explanation.hypothesis_length, explanation.reference_length, explanation.n) == (4, 5, 1)
+    assert explanation.orders[0].logarithm == pytest.approx(math.log(3 / 4))
 
 
 def test_weights_on_paper() -> None:
-    """All the weight on single words leaves the penalty times their precision; weights are relative."""
+    """All the weight on single words leaves the penalty times their precision. Weights are relative."""
     alone = explain_sentence("a b c x", ["a b c d e"], orders=2, weights=[1, 0])
     assert alone.value == pytest.approx(math.exp(1 - 5 / 4) * 75)
     tilted = explain_sentence("a b c x", ["a b c d"], orders=2, weights=[3, 1])
@@ -47,10 +47,10 @@ def test_weights_on_paper() -> None:
 
 
 def test_an_order_without_a_match_is_smoothed() -> None:
-    """Half a match of the first such order, a quarter of the next."""
-    found = explain_sentence("a x b y", ["a b c d"])
-    assert [order.precision for order in found.orders] == pytest.approx([50, 50 / 3, 25 / 2, 12.5])
-    assert [order.smoothed for order in found.orders] == [False, True, True, True]
+    """The first such order counts half a match, the next a quarter."""
+    explanation = explain_sentence("a x b y", ["a b c d"])
+    assert [order.precision for order in explanation.orders] == pytest.approx([50, 50 / 3, 25 / 2, 12.5])
+    assert [order.smoothed for order in explanation.orders] == [False, True, True, True]
     nothing = explain_sentence("x", ["a b c d"])
     assert (nothing.value, nothing.orders[0].smoothed, nothing.orders[0].logarithm) == (0, False, -math.inf)
 
@@ -58,13 +58,13 @@ def test_an_order_without_a_match_is_smoothed() -> None:
 @pytest.mark.parametrize("references", [1, 2])
 def test_a_corpus_is_that_of_sacrebleu_to_the_last_digit(references: int) -> None:
     lists = [REFERENCES, REFERENCES[1:] + REFERENCES[:1]][:references]
-    found, theirs = explain_corpus(WRITTEN, lists), sacrebleu.corpus_bleu(WRITTEN, lists)
-    assert found.value == theirs.score == explain_corpus(WRITTEN, lists, weights=[0.25] * 4).value
-    assert [order.precision for order in found.orders] == theirs.precisions
-    assert [(order.matches, order.total) for order in found.orders] == list(
+    explanation, theirs = explain_corpus(WRITTEN, lists), sacrebleu.corpus_bleu(WRITTEN, lists)
+    assert explanation.value == theirs.score == explain_corpus(WRITTEN, lists, weights=[0.25] * 4).value
+    assert [order.precision for order in explanation.orders] == theirs.precisions
+    assert [(order.matches, order.total) for order in explanation.orders] == list(
         zip(theirs.counts, theirs.totals, strict=True)
     )
-    assert (found.brevity_penalty, found.hypothesis_length, found.reference_length) == (
+    assert (explanation.brevity_penalty, explanation.hypothesis_length, explanation.reference_length) == (
         theirs.bp, theirs.sys_len, theirs.ref_len,
     )  # fmt: skip
 
@@ -73,12 +73,12 @@ def test_a_corpus_is_that_of_sacrebleu_to_the_last_digit(references: int) -> Non
 @given(WORDS, st.lists(WORDS, min_size=1, max_size=3), st.integers(1, 5))
 def test_any_sentence_is_that_of_sacrebleu_to_the_last_digit(written: str, references: list[str], orders: int) -> None:
     theirs = sacrebleu.BLEU(effective_order=True, max_ngram_order=orders).sentence_score(written, references)
-    found = explain_sentence(written, references, orders)
-    assert found.value == theirs.score
-    for order in found.orders:
-        own = matches(written, references, order.order)
-        assert sum(each.clipped for each in own) == order.matches
-        assert sum(each.count for each in own) == order.total
+    explanation = explain_sentence(written, references, orders)
+    assert explanation.value == theirs.score
+    for order in explanation.orders:
+        ngrams = matches(written, references, order.order)
+        assert sum(ngram.clipped for ngram in ngrams) == order.matches
+        assert sum(ngram.count for ngram in ngrams) == order.total
 
 
 def test_a_short_sentence_has_only_the_orders_it_has_ngrams_of() -> None:

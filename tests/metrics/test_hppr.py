@@ -1,4 +1,4 @@
-"""HPPR: phrase tags of trees, its three parts counted on paper, and trees that are refused."""
+"""HPPR: phrase tags of trees, its three parts counted by hand, and refused trees."""
 
 import math
 
@@ -29,7 +29,7 @@ def test_trees_of_two_languages_with_the_same_phrases_score_one() -> None:
 
 
 def test_the_three_parts_as_on_paper() -> None:
-    """S NP VP against S NP VP PP NP: places 1/3, 2/3, 3/3 beside 1/5, 2/5, 3/5; all 3, 2, 1 n-grams are shared."""
+    """S NP VP against S NP VP PP NP: places 1/3, 2/3, 3/3 against 1/5, 2/5, 3/5; all 3, 2, 1 n-grams are shared."""
     places = math.exp(-((1 / 3 - 1 / 5) + (2 / 3 - 2 / 5) + (3 / 3 - 3 / 5)) / 3)
     recall = 1 / 6 * 3 / 5 + 2 / 6 * 2 / 4 + 3 / 6 * 1 / 3
     assert value(CAT, LONG) == pytest.approx(11 / (1 / places + 9 / 1 + 1 / recall))
@@ -38,8 +38,8 @@ def test_the_three_parts_as_on_paper() -> None:
 def test_a_phrase_without_partner_is_as_far_as_its_place() -> None:
     """NP VP against NP AJP: the first has its partner, the second is 2/2 away; no pair is shared."""
     places, half = math.exp(-1 / 2), 1 / 6 * 1 / 2
-    found = value("(NP (VP (V a)))", "(NP (ADJP (A a)))")
-    assert found == pytest.approx(11 / (1 / places + 9 / half + 1 / half))
+    result = value("(NP (VP (V a)))", "(NP (ADJP (A a)))")
+    assert result == pytest.approx(11 / (1 / places + 9 / half + 1 / half))
 
 
 def test_trees_with_nothing_in_common_score_zero() -> None:

@@ -1,4 +1,4 @@
-"""LEPOR: its three factors counted on paper."""
+"""LEPOR: its three factors counted by hand."""
 
 import math
 
@@ -21,7 +21,7 @@ def value(hypothesis: str, *references: str, alpha: float = 1, beta: float = 1) 
         ("b a", "a b", [(0, 1), (1, 0)]),
         ("a a", "a", [(1, 0)]),  # the end of one is nearest to the end of the other
         ("x a b", "a c c a b", [(1, 3), (2, 4)]),  # the a that b follows
-        ("a x b", "a c c a c b", [(0, 3), (2, 5)]),  # the same, at two words' distance
+        ("a x b", "a c c a c b", [(0, 3), (2, 5)]),  # the same, two words apart
         ("a y x", "a c a", [(0, 0)]),  # no context, so the nearest
         ("x", "y", []),
     ],
@@ -36,7 +36,7 @@ def test_partners_have_neighbours_in_common_or_are_near(
     ("hypothesis", "reference", "expected"),
     [
         ("a b c d", "a b c d", 1),
-        ("a x", "a b", 1 / 2),  # P and R are a half, the places right, the lengths equal
+        ("a x", "a b", 1 / 2),  # P and R are a half, places match, lengths are equal
         ("b a", "a b", math.exp(-(1 / 2 + 1 / 2) / 2)),
         ("a", "a b", math.exp(1 - 2) * math.exp(-1 / 2) * 2 / (2 + 1)),
         ("a b", "a", math.exp(1 - 2) * math.exp(-(1 / 2) / 2) * 2 / (1 + 2)),
@@ -50,15 +50,15 @@ def test_sentences_score_as_on_paper(hypothesis: str, reference: str, expected: 
 
 
 def test_the_weights_favour_recall_or_precision() -> None:
-    """Of two words written both are right, of four wanted they are half: P = 1 and R = 1/2."""
+    """Both output words are right, half of the four reference words: P = 1 and R = 1/2."""
     length, places = math.exp(1 - 4 / 2), math.exp(-(1 / 4 + 1 / 2) / 2)
     assert value("a b", "a b c d", alpha=9) == pytest.approx(length * places * 10 / (9 / (1 / 2) + 1))
     assert value("a b", "a b c d", beta=9) == pytest.approx(length * places * 10 / (1 / (1 / 2) + 9))
 
 
 def test_the_value_is_the_mean_of_the_best() -> None:
-    made, signature = lepor()(["a b", "x", ""], [["c d", "y", "z"], ["a b", None, None]])
-    assert made == pytest.approx(1 / 3)
+    mean, signature = lepor()(["a b", "x", ""], [["c d", "y", "z"], ["a b", None, None]])
+    assert mean == pytest.approx(1 / 3)
     assert signature.startswith("nrefs:var|")
 
 
@@ -75,14 +75,14 @@ def test_signatures_say_how_it_was_made() -> None:
 
 
 def test_the_parts_multiply_to_lepor() -> None:
-    """One word of two, at the end of the one wanted: length e⁻¹, places e^(−¼), P = ½ and R = 1."""
+    """One word of two matches, at the end of the one in the reference: length e⁻¹, places e^(−¼), P = ½ and R = 1."""
     parts = {part: lepor_part(part)(["a b"], [["a"]])[0] for part in ("length", "places", "harmonic")}
     assert parts == pytest.approx({"length": math.exp(-1), "places": math.exp(-1 / 4), "harmonic": 2 / 3})
     assert math.prod(parts.values()) == pytest.approx(value("a b", "a"))
 
 
 def test_the_parts_are_those_of_the_reference_that_gives_the_best_lepor() -> None:
-    """The first reference has the better length and no other word in common; the second has more words."""
+    """The first reference has the better length but one word in common; the second has more words in common."""
     references = [["a x y"], ["a b c d"]]
     assert value("a b c", "a b c d") > value("a b c", "a x y")
     assert lepor_part("length")(["a b c"], references)[0] == pytest.approx(math.exp(1 - 4 / 3))

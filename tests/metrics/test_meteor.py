@@ -1,4 +1,4 @@
-"""METEOR: stages and scores on paper, with a WordNet of a few words."""
+"""METEOR: stages and scores computed by hand, with a WordNet of a few words."""
 
 import gzip
 from collections.abc import Callable
@@ -51,11 +51,11 @@ def expected(precision: float, recall: float, torn: float) -> float:
     return (1 - 0.6 * torn**0.2) * mean
 
 
-# Answers on paper
+# Answers computed by hand
 
 
 def test_function_words_count_a_third_of_content_words() -> None:
-    """Of `this is a good test` four words are paired, in two chunks; this, is and a are function words."""
+    """Four words of `this is a good test` are paired, in two chunks; this, is and a are function words."""
     paired = 0.75 + 3 * 0.25
     assert value("this is a good test", "this is a test") == pytest.approx(expected(paired / (paired + 0.75), 1, 2 / 4))
 
@@ -78,15 +78,15 @@ def test_without_wordnet_there_are_no_synonyms() -> None:
 
 
 def test_every_sentence_in_one_chunk_and_nothing_alone_is_not_torn() -> None:
-    made, _ = meteor()(["red cars", "they ran ."], [["red cars", "they ran ."]])
-    assert made == 1
+    mean, _ = meteor()(["red cars", "they ran ."], [["red cars", "they ran ."]])
+    assert mean == 1
     assert value("red cars", "red cars") == 1
     assert value("cars red", "red cars") == pytest.approx(1 - 0.6)
 
 
 def test_sums_run_over_the_test_set() -> None:
-    made, _ = meteor()(["red cars", "x"], [["red cars", "green"]])
-    assert made == pytest.approx(expected(2 / 3, 2 / 3, 1 / 2))
+    mean, _ = meteor()(["red cars", "x"], [["red cars", "green"]])
+    assert mean == pytest.approx(expected(2 / 3, 2 / 3, 1 / 2))
 
 
 def test_the_reference_with_the_best_score_counts() -> None:
@@ -160,8 +160,8 @@ def test_languages_have_the_published_parameters(language: str, numbers: str) ->
 
 
 def test_a_language_that_snowball_does_not_know_has_equal_words() -> None:
-    made, signature = meteor("eo")(["libro libroj"], [["libro libron"]])
-    assert made == pytest.approx((1 - 0.3) * 1 / 2)
+    mean, signature = meteor("eo")(["libro libroj"], [["libro libron"]])
+    assert mean == pytest.approx((1 - 0.3) * 1 / 2)
     assert "lang:eo|stem:off|" in signature
 
 
@@ -213,8 +213,8 @@ def test_half_a_character_is_a_word_as_it_is() -> None:
     ],
 )
 def test_english_stems_of_another_language_are_remarked_on(language: str, advice: str) -> None:
-    (said,) = language_remarks(language, ["chrf", "meteor"], None)
-    assert said == f"METEOR stems words as in English here; {advice}"
+    (remark,) = language_remarks(language, ["chrf", "meteor"], None)
+    assert remark == f"METEOR stems words as in English here; {advice}"
     assert language_remarks(language, ["chrf", "meteor-pt"], None) == []
 
 
@@ -228,13 +228,13 @@ def test_what_is_no_code_of_a_language_is_refused() -> None:
 
 
 def test_the_f1_counts_every_word_alike_and_takes_nothing_off() -> None:
-    """Three of five words written are three of four wanted, function words and torn pairs or not."""
-    written, wanted = ["the cat sat there quietly"], [["there sat the dog"]]
+    """Three of five output words match three of four reference words, whether function words or separated pairs."""
+    written, references = ["the cat sat there quietly"], [["there sat the dog"]]
     precision, recall = 3 / 5, 3 / 4
-    value, signature = METRICS["meteor-f1"](written, wanted)
+    value, signature = METRICS["meteor-f1"](written, references)
     assert value == pytest.approx(2 * precision * recall / (precision + recall))
     assert "alpha:0.5|beta:0.2|gamma:0|delta:0.5" in signature
-    assert METRICS["meteor"](written, wanted)[0] < value
+    assert METRICS["meteor"](written, references)[0] < value
 
 
 def test_the_f1_of_a_language_pairs_its_stems() -> None:

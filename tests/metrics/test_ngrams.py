@@ -1,4 +1,4 @@
-"""How text is cut and counted, in any script and however it was typed."""
+"""Tokenising and counting text in any script and any encoding form."""
 
 import unicodedata
 from collections import Counter
@@ -12,7 +12,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from regard.metrics import ngrams
 from regard.metrics.ngrams import count_shared, counts, tokens, windows, words
 
-# What the tokeniser 13a treats in a way of its own, white space of many kinds, and letters in two code points.
+# Everything that the tokeniser 13a treats specially, many kinds of white space, and letters in two code points.
 BITS = ["a", "b.", "1,2", "3-4", "x.,y", ".", ",", "...", "5.", "6,", "-", "-\n", "\n", "<skipped>", "&quot;", "&amp;",
         " ", " ", "\t", "\u00a0", "\u2028", "\x1c", "(é)", "а\u0301", "\u0301", "ΑΣ", "漢字", "😀", "'"]  # fmt: skip
 texts = st.lists(st.sampled_from(BITS), max_size=12).map("".join) | st.text(max_size=12)

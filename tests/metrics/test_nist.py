@@ -1,4 +1,4 @@
-"""NIST: bits counted on paper, and the factor for what is too short."""
+"""NIST: bits counted by hand, and the brevity factor."""
 
 import math
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from regard.metrics.nist import nist
 
 sentences = st.lists(st.sampled_from(["a", "b", "não", "ещё"]), min_size=1, max_size=7).map(" ".join)
-REFERENCE = "a b a c"  # a tells 1 bit, b and c tell 2; after a, b and c tell 1 more; after b, a tells nothing
+REFERENCE = "a b a c"  # a carries 1 bit, b and c carry 2; after a, b and c carry 1 more; after b, a carries none
 
 
 def value(hypothesis: str, *references: str) -> float:
@@ -19,9 +19,9 @@ def value(hypothesis: str, *references: str) -> float:
 @pytest.mark.parametrize(
     ("hypothesis", "told"),
     [
-        ("a b c c", (1 + 2 + 2) / 4 + 1 / 3),  # c matches once only
-        ("c b a x", (2 + 2 + 1) / 4 + 0 / 3),  # b a tells nothing that b did not
-        (REFERENCE, (1 + 2 + 1 + 2) / 4 + (1 + 0 + 1) / 3),  # a b a and so on tell nothing more
+        ("a b c c", (1 + 2 + 2) / 4 + 1 / 3),  # c matches only once
+        ("c b a x", (2 + 2 + 1) / 4 + 0 / 3),  # b a carries no more than b
+        (REFERENCE, (1 + 2 + 1 + 2) / 4 + (1 + 0 + 1) / 3),  # a b a and longer carry no more
         ("x y z w", 0),
     ],
 )
@@ -30,7 +30,7 @@ def test_matching_ngrams_tell_as_much_as_on_paper(hypothesis: str, told: float) 
 
 
 def test_two_thirds_of_the_length_halve_the_score() -> None:
-    """Of six words, each told by log₂ 6 bits, four are written; nothing told of what follows a word."""
+    """Four of six words are written, each worth log₂ 6 bits; longer n-grams carry none."""
     assert value("a b c d", "a b c d e f") == pytest.approx(math.log2(6) / 2)
 
 
@@ -39,14 +39,14 @@ def test_a_longer_output_has_more_ngrams_but_no_penalty() -> None:
 
 
 def test_sums_run_over_the_test_set() -> None:
-    made, _ = nist()(["a", "x y z"], [["a", "b c d"]])
-    assert made == pytest.approx(math.log2(4) / 4)
+    mean, _ = nist()(["a", "x y z"], [["a", "b c d"]])
+    assert mean == pytest.approx(math.log2(4) / 4)
 
 
 def test_an_ngram_matches_as_often_as_in_the_reference_that_has_it_most_often() -> None:
-    """Five words in two references, of mean length 2.5: a tells log₂ 5/3 and matches twice."""
-    told = 2 * math.log2(5 / 3) / 3 + math.log2(3 / 1) / 2
-    assert value("a a x", "a b", "a a c") == pytest.approx(told)
+    """Five words in two references of mean length 2.5: a carries log₂ 5/3 bits and matches twice."""
+    bits = 2 * math.log2(5 / 3) / 3 + math.log2(3 / 1) / 2
+    assert value("a a x", "a b", "a a c") == pytest.approx(bits)
 
 
 def test_sentences_may_have_fewer_references() -> None:

@@ -1,4 +1,4 @@
-"""The position-independent error rate: counted on paper, and never above the rate of words in order."""
+"""Position-independent error rate: counted by hand, and never above the word error rate."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ def rate(hypothesis: str, *references: str) -> float:
         ("a c", "a b", 50),  # one replaced
         ("a", "a b", 50),  # one missing
         ("b a c", "a b", 50),  # one too many
-        ("a a", "a b", 50),  # a word is in common as often as in the text that has it less often
+        ("a a", "a b", 50),  # a word is shared as often as in the text that has fewer
         ("", "a b", 100),
         ("x y z", "a", 300),
         ("A b", "a b", 50),

@@ -1,4 +1,4 @@
-"""RIBES: partners and orders found on paper."""
+"""RIBES: word partners and orders found by hand."""
 
 import math
 
@@ -20,10 +20,10 @@ def value(hypothesis: str, *references: str, alpha: float = 0.25, beta: float = 
     [
         ("c a b", "a b c", [2, 0, 1]),
         ("a x", "a b", [0]),
-        ("a b a c", "a c a b", [2, 3, 0, 1]),  # what follows an a tells which it is
-        ("b a c a", "c a b a", [2, 3, 0, 1]),  # what stands before it does
+        ("a b a c", "a c a b", [2, 3, 0, 1]),  # the word after an a identifies it
+        ("b a c a", "c a b a", [2, 3, 0, 1]),  # the word before it does
         ("x a b a c", "a b a c", [0, 1, 2, 3]),
-        ("a a", "a", []),  # which of the two is the one cannot be told
+        ("a a", "a", []),  # the two cannot be told apart
         ("p a q", "a a", []),
         ("r p a q a", "p a q a", [0, 1, 2, 3]),
     ],
@@ -37,7 +37,7 @@ def test_partners_are_found_by_context(written: str, wanted: str, places: list[i
     [
         ("a b c d", 1),
         ("d c b a", 0),
-        ("b a c d", 5 / 6),  # one of six pairs stands the other way round
+        ("b a c d", 5 / 6),  # one of six pairs is inverted
         ("a b c x", 1 * (3 / 4) ** 0.25),
         ("a b c", math.exp(1 - 4 / 3) ** 0.1),
         ("a b c d x y z x", (4 / 8) ** 0.25),
@@ -61,8 +61,8 @@ def test_the_exponents_say_how_much_precision_and_brevity_count() -> None:
 
 
 def test_the_value_is_the_mean_of_the_best() -> None:
-    made, signature = ribes()(["a b", "a b", ""], [["b a", "b a", "c"], ["a b", None, None]])
-    assert made == pytest.approx(1 / 3)
+    mean, signature = ribes()(["a b", "a b", ""], [["b a", "b a", "c"], ["a b", None, None]])
+    assert mean == pytest.approx(1 / 3)
     assert signature.startswith("nrefs:var|")
 
 
@@ -83,5 +83,5 @@ def test_signatures_say_how_it_was_made() -> None:
 
 
 def test_an_output_that_repeats_itself_takes_no_longer() -> None:
-    """A model gone astray may write the same word over and over; which of them is meant cannot be told."""
+    """A degenerate model may repeat one word, and its occurrences cannot be told apart."""
     assert value("a " * 2000, "a cat sat on a mat") == 0

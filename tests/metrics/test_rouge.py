@@ -1,4 +1,4 @@
-"""ROUGE: counted on paper, with the examples of Lin (2004), and in scripts that its first program did not know."""
+"""ROUGE: counted by hand, with the examples of Lin (2004), and in scripts its first program did not know."""
 
 import random
 from collections import Counter
@@ -22,7 +22,7 @@ def value(kind: str, hypothesis: str, *references: str, stemmed: bool = False) -
 @pytest.mark.parametrize(
     ("kind", "hypothesis", "overlap"),
     [
-        # Against "police killed the gunman", as in section 3.1 of the paper.
+        # Compared with "police killed the gunman", as in section 3.1 of the paper.
         ("rouge1", "police kill the gunman", Overlap(3, 4, 4)),
         ("rouge2", "police kill the gunman", Overlap(1, 3, 3)),
         ("rouge2", "the gunman kill police", Overlap(1, 3, 3)),
@@ -58,12 +58,12 @@ def test_a_word_counts_no_more_often_than_the_summary_holds_it() -> None:
 @pytest.mark.parametrize(
     ("hypothesis", "reference", "overlap"),
     [
-        # From behind, "f a f a c" has its first a in common with the first line, its second a with the second line and
-        # its second f with the third. The nine words of the summary hold a twice and f once, so all three count.
+        # From the end, "f a f a c" shares its first a with the first line, its second a with the second line and its
+        # second f with the third. The nine words of the summary hold a twice and f once, so all three count.
         ("c a b d\nd a\nb b f\n", "f a f a c", Overlap(3, 9, 5)),
         ("f a f a c", "c a b d\nd a\nb b f\n", Overlap(3, 5, 9)),
-        # Of "b a" and "a b" one letter is in order. The last word of the reference goes first, which leaves b, and the
-        # second line has a. The other way round a is left, and the second line has no more than that.
+        # One letter of "b a" and "a b" is in order. The last word of the reference goes first, which leaves b, and the
+        # second line has a. In the opposite order a is left, and the second line has no more than that.
         ("a b\na", "b a", Overlap(2, 3, 2)),
         ("b a\na", "a b", Overlap(1, 3, 2)),
     ],
@@ -74,7 +74,7 @@ def test_which_of_several_longest_subsequences_counts(hypothesis: str, reference
 
 @cache
 def chosen_places(sentence: tuple[str, ...], other: tuple[str, ...]) -> tuple[int, ...]:
-    """The places of a longest common subsequence, by what it is defined by and without a table."""
+    """Return the places of a longest common subsequence by definition, without a table."""
     if not sentence or not other:
         return ()
     if sentence[-1] == other[-1]:
@@ -84,7 +84,7 @@ def chosen_places(sentence: tuple[str, ...], other: tuple[str, ...]) -> tuple[in
 
 
 def common_words(hypothesis: str, reference: str) -> int:
-    """The words in common of ROUGE-Lsum, counted one after another."""
+    """Return the common words of ROUGE-Lsum, counted one by one."""
     written = [tuple(line.split()) for line in hypothesis.splitlines()]
     left, common = Counter(hypothesis.split()), 0
     for sentence in (tuple(line.split()) for line in reference.splitlines()):
@@ -96,7 +96,7 @@ def common_words(hypothesis: str, reference: str) -> int:
 
 
 def texts_of_several_lines(count: int) -> list[tuple[str, str]]:
-    """Summaries and references of a few words each, so that many subsequences are equally long."""
+    """Return summaries and references of a few words each, so that many subsequences tie."""
     chance = random.Random(11)
 
     def text(alphabet: str) -> str:
@@ -143,8 +143,8 @@ def test_the_best_reference_counts(kind: str) -> None:
 
 
 def test_sentences_may_have_fewer_references() -> None:
-    made, signature = rouge("rouge1")(["a", "b"], [["x", "b"], ["a", None]])
-    assert made == 1
+    mean, signature = rouge("rouge1")(["a", "b"], [["x", "b"], ["a", None]])
+    assert mean == 1
     assert signature.startswith("nrefs:var|")
 
 
@@ -157,7 +157,7 @@ def test_case_punctuation_and_the_form_of_unicode_do_not_count_but_accents_do(ki
 def test_stems_join_what_words_part() -> None:
     assert value("rouge1", "killings", "killed") == 0
     assert value("rouge1", "killings", "killed", stemmed=True) == 1
-    assert stemmed_words("was wasted") == ["was", "wast"]  # three letters are left alone
+    assert stemmed_words("was wasted") == ["was", "wast"]  # words of three letters stay unchanged
 
 
 def test_signatures_say_how_words_were_cut() -> None:
@@ -175,11 +175,11 @@ def test_it_is_one_for_the_reference_itself_and_stays_between(kind: str, written
 
 @given(sentences, sentences)
 def test_single_sentences_overlap_in_order_however_it_is_found(written: str, wanted: str) -> None:
-    """An empty line more is no sentence, but makes for the longer way."""
+    """An extra empty line is not a sentence, but selects the longer code path."""
     assert overlap_by_sentence(words, written, wanted) == overlap_by_sentence(words, f"{written}\n", wanted)
 
 
 def test_the_mean_is_that_of_precision_and_recall_to_the_last_digit() -> None:
-    """2 · common / (written + wanted) is the same but for rounding, and other programs round this way."""
+    """2 · common / (output + reference) is the same up to rounding, and other programs round this way."""
     overlap = Overlap(common=3, written=7, wanted=11)
     assert overlap.f1 == 2 * (3 / 7) * (3 / 11) / (3 / 7 + 3 / 11)

@@ -1,4 +1,4 @@
-"""Whether a difference is more than luck: answers on paper, laws, and sacreBLEU's own test."""
+"""Significance of differences: answers by hand, laws, and sacreBLEU's own test."""
 
 import math
 import random
@@ -18,7 +18,7 @@ REFERENCES = [target for _, target in pairs("valid", count=120)]
 
 
 def spoilt(texts: list[str], share: float, seed: int) -> list[str]:
-    """The texts with some of their words lost."""
+    """Return the texts with some words removed."""
     chance = random.Random(seed)
     return [" ".join(word for word in text.split() if chance.random() >= share) or text for text in texts]
 
@@ -27,7 +27,7 @@ GOOD, WORSE = spoilt(REFERENCES, 0.08, 1), spoilt(REFERENCES, 0.14, 2)
 
 
 def matches(right: str) -> Sums:
-    """A system that is right where there is a +."""
+    """Return a system that is right where there is a +."""
     return summing("exact")(["yes" if sign == "+" else "no" for sign in right], [["yes"] * len(right)])
 
 
@@ -36,7 +36,7 @@ def test_the_sums_of_all_sentences_finish_into_the_score(metric: str) -> None:
     sums = summing(metric)(WORSE, [REFERENCES])
     assert len(sums.rows) == len(REFERENCES)
     assert sums.value() == pytest.approx(score(WORSE, [REFERENCES], metric).value)
-    if metric in ("nist", "cider"):  # they weigh words by how rare they are in the whole test set
+    if metric in ("nist", "cider"):  # they weight words by rarity in the whole test set
         return
     some = np.arange(10, 50)
     assert sums.value(some) == pytest.approx(score(WORSE[10:50], [REFERENCES[10:50]], metric).value)
@@ -55,23 +55,23 @@ def test_perplexity_is_two_when_every_token_costs_one_bit() -> None:
 
 
 def test_randomisation_on_paper() -> None:
-    """Five sentences decide; all five must fall to one side for so large a difference: 2 of 32 ways."""
-    found = difference([matches("+++++-----")], [matches("++++++++++")])
-    assert found.value == 50
-    assert found.randomisation == pytest.approx(2 / 32, abs=0.01)
+    """Five sentences decide. All five must fall on one side for so large a difference: 2 of 32 ways."""
+    result = difference([matches("+++++-----")], [matches("++++++++++")])
+    assert result.value == 50
+    assert result.randomisation == pytest.approx(2 / 32, abs=0.01)
 
 
 def test_bootstrap_on_paper() -> None:
     """Two of four sentences differ: the difference is 0 or 100, as far off as 50, in 2 of 16 resamples."""
-    found = difference([matches("++--")], [matches("++++")], resamples=4000)
-    assert found.bootstrap == pytest.approx(2 / 16, abs=0.02)
-    assert (found.low, found.high) == (0, 100)
+    result = difference([matches("++--")], [matches("++++")], resamples=4000)
+    assert result.bootstrap == pytest.approx(2 / 16, abs=0.02)
+    assert (result.low, result.high) == (0, 100)
 
 
 def test_a_system_differs_from_itself_by_nothing() -> None:
     sums = summing("bleu")(WORSE, [REFERENCES])
-    found = difference([sums], [sums], trials=200)
-    assert (found.value, found.low, found.high, found.bootstrap, found.randomisation) == (0, 0, 0, 1, 1)
+    result = difference([sums], [sums], trials=200)
+    assert (result.value, result.low, result.high, result.bootstrap, result.randomisation) == (0, 0, 0, 1, 1)
 
 
 def test_the_other_way_round_is_the_other_sign() -> None:
@@ -104,7 +104,7 @@ def test_randomisation_is_that_of_sacrebleu(name: str, metric: BLEU | CHRF) -> N
 
 
 def test_the_same_run_twice_makes_nothing_surer() -> None:
-    """Outputs of several seeds for one sentence are no more sentences."""
+    """Outputs of several seeds for one sentence are not more sentences."""
     good, worse = summing("bleu")(GOOD, [REFERENCES]), summing("bleu")(WORSE, [REFERENCES])
     once, twice = difference([worse], [good], trials=300), difference([worse] * 2, [good] * 2, trials=300)
     assert (twice.bootstrap, twice.randomisation) == (once.bootstrap, once.randomisation)
@@ -118,11 +118,11 @@ def test_a_system_is_the_mean_of_its_runs() -> None:
 
 def test_it_can_be_repeated_and_its_counts_and_seed_matter() -> None:
     first, other = [summing("exact")(WORSE, [REFERENCES])], [summing("exact")(GOOD, [REFERENCES])]
-    found = difference(first, other, resamples=200, trials=1500)
-    assert found == difference(first, other, resamples=200, trials=1500)
-    assert found.randomisation * 1501 == pytest.approx(round(found.randomisation * 1501))
-    assert found.bootstrap * 201 == pytest.approx(round(found.bootstrap * 201))
-    assert found != difference(first, other, resamples=200, trials=1500, seed=7)
+    result = difference(first, other, resamples=200, trials=1500)
+    assert result == difference(first, other, resamples=200, trials=1500)
+    assert result.randomisation * 1501 == pytest.approx(round(result.randomisation * 1501))
+    assert result.bootstrap * 201 == pytest.approx(round(result.bootstrap * 201))
+    assert result != difference(first, other, resamples=200, trials=1500, seed=7)
 
 
 def test_other_sentences_or_runs_are_refused() -> None:
@@ -133,7 +133,7 @@ def test_other_sentences_or_runs_are_refused() -> None:
 
 
 def test_an_interval_on_paper() -> None:
-    """Of one right and one wrong sentence, a quarter of the resamples has none right and a quarter has both."""
+    """With one right and one wrong sentence, a quarter of the resamples has none right and a quarter both."""
     assert interval(matches("+-")) == (0, 100)
     assert interval(matches("++++")) == (100, 100)
     low, high = interval(matches("+-" * 200))
@@ -142,14 +142,14 @@ def test_an_interval_on_paper() -> None:
 
 
 def test_made_up_sets_without_a_rate_of_errors_are_left_out() -> None:
-    """All that is drawn from one word and three empty references: one wrong word, or nothing to go by."""
+    """Resamples of one word and three empty references have one wrong word, or nothing to score."""
     wrong, right = (
         summing("wer")(["x", "", "", ""], [["a", "", "", ""]]),
         summing("wer")(["a", "", "", ""], [["a", "", "", ""]]),
     )
     assert interval(wrong) == (100, 100)
-    found = difference([right], [wrong], trials=50)
-    assert (found.low, found.high, found.randomisation) == (100, 100, 1)
+    result = difference([right], [wrong], trials=50)
+    assert (result.low, result.high, result.randomisation) == (100, 100, 1)
 
 
 def test_an_interval_narrows_with_more_sentences_and_can_be_repeated() -> None:
@@ -183,7 +183,7 @@ def test_a_metric_of_which_nothing_is_known_is_tested_on_its_sentence_scores() -
 
 @pytest.mark.parametrize("metric", [name for name in METRICS if name not in OF_TREES])
 def test_sums_that_sign_themselves_say_what_the_score_says(metric: str) -> None:
-    sums, found = summing(metric)(WORSE[:20], [REFERENCES[:20]]), score(WORSE[:20], [REFERENCES[:20]], metric)
-    assert sums.signature in ("", found.signature)
+    sums, whole = summing(metric)(WORSE[:20], [REFERENCES[:20]]), score(WORSE[:20], [REFERENCES[:20]], metric)
+    assert sums.signature in ("", whole.signature)
     if sums.signature:
-        assert sums.value() == found.value
+        assert sums.value() == whole.value

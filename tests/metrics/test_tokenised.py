@@ -1,4 +1,4 @@
-"""Text that is cut into tokens already is noticed, and plain text is left in peace."""
+"""Tokenised text is detected, and plain text is not."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_tokens_are_noticed(texts: list[str], why: str) -> None:
     "texts",
     [
         ["I see.", "You see.", "One slip ."],
-        ["Qui est là ?", "Moi !"],  # French sets these spaces
+        ["Qui est là ?", "Moi !"],  # French typography has these spaces
         ["K AE T", "D AO G"],
         ["Eu vi o homem ..."],
         ["mail me@@home", ""],
@@ -34,8 +34,8 @@ def test_plain_text_is_not(texts: list[str]) -> None:
 
 def test_the_remark_is_for_metrics_that_want_plain_text() -> None:
     texts = ["I see ."]
-    said = tokenised_remark("out.en", texts, ["bleu-tokenised", "bleu"])
-    assert said is not None
-    assert said.startswith("out.en: this looks tokenised, because 1 of 1 lines end in a full stop")
+    remark = tokenised_remark("out.en", texts, ["bleu-tokenised", "bleu"])
+    assert remark is not None
+    assert remark.startswith("out.en: this looks tokenised, because 1 of 1 lines end in a full stop")
     assert tokenised_remark("out.en", texts, ["bleu-tokenised"]) is None
     assert tokenised_remark("out.en", ["I see."], ["bleu"]) is None

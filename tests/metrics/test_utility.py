@@ -1,4 +1,4 @@
-"""Scores of single sentences against sacreBLEU's own and against what whole texts of one sentence score."""
+"""Sentence scores compared with sacreBLEU's and with the scores of one-sentence texts."""
 
 import pytest
 import sacrebleu

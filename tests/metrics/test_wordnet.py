@@ -1,4 +1,4 @@
-"""WordNet in the catalogue, and what is read of it."""
+"""WordNet in the catalogue, and reading it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Two language models over the same words: each half is the other's on text that is turned round."""
+"""Two language models over the same words: each half equals the other on reversed text."""
 
 import pytest
 import torch
@@ -48,7 +48,7 @@ def test_the_backward_half_is_the_forward_half_on_text_turned_round(bilm: Bilm) 
 
 
 def changed(bilm: Bilm, place: int) -> list[Tensor]:
-    """Which places of the last layer change in its forward and in its backward half, when one word does."""
+    """Return the places of the last layer that change in its forward and backward halves when one word does."""
     other = ROWS[:1].clone()
     other[0, place] = 9
     before, after = (bilm.layers(rows, LENGTHS[:1])[-1][0].chunk(2, dim=-1) for rows in (ROWS[:1], other))
@@ -63,7 +63,7 @@ def test_the_forward_half_knows_what_came_and_the_backward_half_what_comes(bilm:
 
 def test_layer_0_is_the_word_vector_wherever_it_stands(bilm: Bilm) -> None:
     layers = bilm.layers(ROWS, LENGTHS)
-    assert [each.shape[-1] for each in layers] == [5, 12, 12]
+    assert [layer.shape[-1] for layer in layers] == [5, 12, 12]
     torch.testing.assert_close(layers[0][0, 0], bilm.embedding.weight[4] * 5**0.5)
     assert torch.equal(layers[0][0, 0], layers[0][1, 1])  # the same word, 4
 

@@ -1,4 +1,4 @@
-"""Networks that write captions: their formulas on paper, what each knows of a picture, and what is refused."""
+"""Networks that write captions: formulas by hand, what each knows of a picture, and refusals."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from regard.attention.watch import PARTS, watching
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.models.captions.captioner import Captioner, CaptionerOptions
@@ -28,7 +29,7 @@ def written(network: Any, annotations: Tensor = ANNOTATIONS) -> Any:
 
 
 def by_hand(net: Captioner, picture: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
-    """The equations of the docstring for one picture, one line each: scores of the words, and weights."""
+    """Evaluate the docstring's equations for one picture, one per line: word scores and attention weights."""
     mean = picture.mean(dim=0)
     h, c = torch.tanh(net.first_hidden(mean)), torch.tanh(net.first_cell(mean))
     scores, looks = [], []
@@ -49,11 +50,22 @@ def by_hand(net: Captioner, picture: Tensor, words: Tensor) -> tuple[Tensor, Ten
 
 def test_soft_attention_is_the_published_equations() -> None:
     network = captioner()
-    found = written(network)
+    outputs = written(network)
     for row in range(2):
         scores, looks = by_hand(network, ANNOTATIONS[row], WORDS[row])
-        torch.testing.assert_close(network.logits(found.states)[row], scores)
-        torch.testing.assert_close(found.weights[row], looks)
+        torch.testing.assert_close(network.logits(outputs.states)[row], scores)
+        torch.testing.assert_close(outputs.weights[row], looks)
+
+
+def test_the_parts_of_all_words_are_those_of_one_look() -> None:
+    network = captioner()
+    plain = written(network)
+    with watching(network, parts=PARTS) as gazes:
+        watched = written(network)
+    assert torch.equal(watched.states, plain.states)
+    (gaze,) = gazes
+    torch.testing.assert_close((gaze.parts["scores"] + gaze.parts["mask"]).softmax(-1), gaze.weights)
+    torch.testing.assert_close(gaze.weights @ gaze.parts["values"], gaze.parts["outputs"])
 
 
 def test_hard_attention_looks_at_the_most_probable_place_once_it_has_learnt() -> None:
@@ -68,15 +80,15 @@ def test_hard_attention_may_write_with_the_mix_which_is_then_what_soft_attention
     soft, hard = captioner(), captioner(attention="hard", outside_training="mix")
     hard.load_state_dict(soft.state_dict())
     torch.testing.assert_close(written(hard).states, written(soft).states)
-    assert {*written(hard.train()).weights.flatten().tolist()} == {0.0, 1.0}  # while it learns it draws
+    assert {*written(hard.train()).weights.flatten().tolist()} == {0.0, 1.0}  # it samples while training
 
 
 def test_without_attention_a_picture_is_its_mean_alone() -> None:
     network = captioner(attention="none")
-    found = written(network)
-    assert found.weights.shape[-1] == 0
-    torch.testing.assert_close(written(network, ANNOTATIONS.flip(dims=[1])).states, found.states)
-    assert not torch.equal(written(network, ANNOTATIONS + 1).states, found.states)
+    outputs = written(network)
+    assert outputs.weights.shape[-1] == 0
+    torch.testing.assert_close(written(network, ANNOTATIONS.flip(dims=[1])).states, outputs.states)
+    assert not torch.equal(written(network, ANNOTATIONS + 1).states, outputs.states)
 
 
 def test_a_transformer_knows_where_a_place_lies() -> None:
@@ -88,7 +100,7 @@ def test_a_transformer_knows_where_a_place_lies() -> None:
 
 
 def test_what_looks_cost_that_leave_places_out() -> None:
-    """Twice at the first of two places: (1 − 2)² + (1 − 0)²; what is looked at behind the end does not count."""
+    """Twice at the first of two places: (1 − 2)² + (1 − 0)²; looks after the end do not count."""
     weights = torch.tensor([[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
     assert unevenness(weights, torch.tensor([[True, True, False]])) == 2
     assert unevenness(weights, torch.tensor([[True, False, True]])) == 0

@@ -1,4 +1,4 @@
-"""The cells written out are torch's fused ones, in float64 at torch's own tolerance, and a few answers on paper."""
+"""Written-out cells match torch's fused ones in float64 at torch's tolerance, and some answers by hand."""
 
 import math
 from typing import Any
@@ -50,14 +50,14 @@ def test_one_step_is_torchs_cell(kind: str, depth: int, width: int, batch: int, 
     weights = weights_of(module)
     match kind:
         case "vanilla":
-            found, expected = vanilla_step(inputs, HiddenState(hidden), weights)[0], (torch.rnn_tanh_cell,)
+            outcome, expected = vanilla_step(inputs, HiddenState(hidden), weights)[0], (torch.rnn_tanh_cell,)
         case "gru":
-            found, expected = gru_step(inputs, HiddenState(hidden), weights)[0], (torch.gru_cell,)
+            outcome, expected = gru_step(inputs, HiddenState(hidden), weights)[0], (torch.gru_cell,)
         case _:
             after, _ = lstm_step(inputs, LstmState(hidden, cell), weights)
             torch.testing.assert_close(tuple(after), torch.lstm_cell(inputs, [hidden, cell], *weights))
             return
-    torch.testing.assert_close(found.hidden, expected[0](inputs, hidden, *weights))
+    torch.testing.assert_close(outcome.hidden, expected[0](inputs, hidden, *weights))
 
 
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
@@ -100,7 +100,7 @@ def test_the_memory_of_an_lstm_is_torchs() -> None:
 
 
 def test_gates_make_the_states(kind: str) -> None:
-    """c' = f c + i g and h' = (1 − z) n + z h, with the gates that were given out."""
+    """c' = f c + i g and h' = (1 − z) n + z h, with the returned gates."""
     module = built(kind, 3, 4)
     states, gates = unroll(module, drawn(2, 5, 3))
     before, after = states.hidden[:, :-1], states.hidden[:, 1:]
@@ -117,19 +117,19 @@ def test_gates_make_the_states(kind: str) -> None:
 
 
 def test_cells_of_one_unit_on_paper() -> None:
-    """Weights of zero but for the biases: every gate is σ of its bias, whatever comes in."""
-    half, kept = math.log(1), math.log(3)  # σ(0) = 1/2, σ(log 3) = 3/4
+    """All weights are zero except the biases: every gate is σ of its bias, for any input."""
+    half, three_quarters = math.log(1), math.log(3)  # σ(0) = 1/2, σ(log 3) = 3/4
     nothing, one = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
 
     def weights(*biases: float) -> Weights:
         of_nothing = torch.zeros(len(biases), 1, dtype=torch.float64)
         return Weights(of_nothing, of_nothing, torch.tensor(biases, dtype=torch.float64), of_nothing[:, 0])
 
-    state, gates = lstm_step(one, LstmState(one, 2 * one), weights(half, kept, 1.0, half))
+    state, gates = lstm_step(one, LstmState(one, 2 * one), weights(half, three_quarters, 1.0, half))
     assert (gates.input.item(), gates.forget.item(), gates.output.item()) == pytest.approx((0.5, 0.75, 0.5))
     assert state.cell.item() == pytest.approx(0.75 * 2 + 0.5 * math.tanh(1))
     assert state.hidden.item() == pytest.approx(0.5 * math.tanh(1.5 + 0.5 * math.tanh(1)))
-    after, _ = gru_step(one, HiddenState(2 * one), weights(half, kept, 1.0))
+    after, _ = gru_step(one, HiddenState(2 * one), weights(half, three_quarters, 1.0))
     assert after.hidden.item() == pytest.approx(0.25 * math.tanh(1) + 0.75 * 2)
     hidden, _ = vanilla_step(nothing, HiddenState(one), Weights(one[None], 2 * one[None], one, nothing))
     assert hidden.hidden.item() == pytest.approx(math.tanh(2 * 1 + 1))

@@ -1,4 +1,4 @@
-"""The convolutional net beside which glimpses are measured: its shapes, its refusals, what an answer costs."""
+"""The convolutional net that glimpses are compared with: shapes, refusals, and the cost of an answer."""
 
 import pytest
 import torch

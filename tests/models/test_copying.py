@@ -1,4 +1,4 @@
-"""Copying on paper: the mixture of three words, sums of one, coverage, and a naive loop beside the batched loss."""
+"""Copying by hand: a mixture over three words, sums of one, coverage, and a naive loop against the batched loss."""
 
 import math
 
@@ -39,15 +39,15 @@ def task(request: pytest.FixtureRequest) -> CopyingTranslation:
 
 
 def half_and_half(weights: list[float]) -> Pointed:
-    """A place that is as likely to copy as to write."""
+    """Return a place that is as likely to copy as to write."""
     return Pointed(torch.zeros(1, 1), torch.tensor([weights]), torch.zeros(1))
 
 
 def test_the_mixture_of_three_words_is_as_on_paper() -> None:
     """p = ½ · P + ½ · Σ α: for P = (.2, .3, .5) and α = (.1, .6, .3) at 2, 0 and one beyond: (.4, .15, .3, .15)."""
     logits, source = torch.tensor([[0.2, 0.3, 0.5]]).log(), torch.tensor([[2, 0, 3]])
-    found = log_mixture(logits, half_and_half([0.1, 0.6, 0.3]), source, further=1).exp()
-    torch.testing.assert_close(found, torch.tensor([[0.4, 0.15, 0.3, 0.15]]))
+    mixture = log_mixture(logits, half_and_half([0.1, 0.6, 0.3]), source, further=1).exp()
+    torch.testing.assert_close(mixture, torch.tensor([[0.4, 0.15, 0.3, 0.15]]))
 
 
 def test_a_word_that_stands_twice_is_copied_from_both_places() -> None:
@@ -59,7 +59,7 @@ def test_a_word_that_stands_twice_is_copied_from_both_places() -> None:
 
 
 def test_what_looks_at_the_end_is_written() -> None:
-    """Half is copied, of which .6 looks at the end: a is left .2, so P = (.5, .5) has 1 − .2 = .8 of p."""
+    """Half is copied, and .6 of that looks at the end: a is left .2, so P = (.5, .5) has 1 − .2 = .8 of p."""
     logits, source = torch.zeros(1, 2), torch.tensor([[1, 0, 0]])
     switch = Copying(1)
     torch.nn.init.zeros_(switch.switch.weight)
@@ -72,25 +72,25 @@ def test_what_looks_at_the_end_is_written() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_what_is_not_copied_has_what_the_vocabulary_gives_it_however_little(dtype: torch.dtype) -> None:
-    """log ½ + log P, for P of e⁻²⁰⁰ too; of all that copies, what is left to the vocabulary is p_gen, here e⁻³⁰⁰."""
+    """log ½ + log P, even for P of e⁻²⁰⁰. If all else copies, the vocabulary's share is p_gen, here e⁻³⁰⁰."""
     logits, source = torch.tensor([[0.0, -200.0]], dtype=dtype).requires_grad_(), torch.tensor([[0, 0]])
-    for switch, own in ((0.0, math.log(0.5)), (-300.0, -300.0)):
+    for switch, log_share in ((0.0, math.log(0.5)), (-300.0, -300.0)):
         pointed = Pointed(torch.zeros(1, 1), torch.tensor([[0.75, 0.25]], dtype=dtype), torch.tensor([switch]))
-        found = log_likelihood(logits, pointed, source, torch.tensor([1]))
-        assert found.item() == pytest.approx(own - 200, rel=1e-6)
-        assert log_mixture(logits, pointed, source, 0)[0, 1].item() == pytest.approx(own - 200, rel=1e-6)
-        (slope,) = torch.autograd.grad(found, logits)
+        result = log_likelihood(logits, pointed, source, torch.tensor([1]))
+        assert result.item() == pytest.approx(log_share - 200, rel=1e-6)
+        assert log_mixture(logits, pointed, source, 0)[0, 1].item() == pytest.approx(log_share - 200, rel=1e-6)
+        (slope,) = torch.autograd.grad(result, logits)
         assert slope.tolist() == [[-1.0, 1.0]]
 
 
 def test_coverage_costs_what_is_looked_at_again() -> None:
-    """Looks at (.7, .3), (.4, .6), (0, 1): first nothing, then .4 + .3, then 0 + .9, for c is (1.1, .9) by then."""
+    """Looks at (.7, .3), (.4, .6), (0, 1) cost nothing, then .4 + .3, then 0 + .9, as c is (1.1, .9) by then."""
     looks = torch.tensor([[[0.7, 0.3], [0.4, 0.6], [0.0, 1.0]]])
     torch.testing.assert_close(coverage_loss(looks), torch.tensor([[0.0, 0.7, 0.9]]))
 
 
 def test_the_score_sees_what_was_looked_at() -> None:
-    """wᵀ tanh(U q + V k + u c) for numbers: tanh(1 · 1 + 1 · 2 + 3 · c) for c = 0, and for c = ½."""
+    """wᵀ tanh(U q + V k + u c) for scalars: tanh(1 · 1 + 1 · 2 + 3 · c) for c = 0 and c = ½."""
     covered, plain = Covered(1, 1, 1), Additive(1, 1, 1)
     for part in covered.parameters():
         torch.nn.init.ones_(part)
@@ -103,10 +103,12 @@ def test_the_score_sees_what_was_looked_at() -> None:
 
 
 def test_what_may_be_written_sums_to_one(task: CopyingTranslation) -> None:
-    for found in (task.forced_log_probabilities(task.pair_up(PAIRS))[0], _first_step(task)):
-        torch.testing.assert_close(found.double().exp().sum(-1), torch.ones(len(found)).double(), atol=1e-6, rtol=0)
+    for log_probabilities in (task.forced_log_probabilities(task.pair_up(PAIRS))[0], _first_step(task)):
+        torch.testing.assert_close(
+            log_probabilities.double().exp().sum(-1), torch.ones(len(log_probabilities)).double(), atol=1e-6, rtol=0
+        )
     assert _first_step(task).shape == (3, 7 + 3)
-    # Of the words beyond the vocabulary the sentences have one, none and three.
+    # The sentences have one, no and three words outside the vocabulary.
     assert _first_step(task)[:, 7:].isfinite().sum(1).tolist() == [1, 0, 3]
 
 
@@ -120,19 +122,19 @@ def test_the_loss_is_that_of_a_naive_loop(task: CopyingTranslation) -> None:
     smoothing, coverage, total = 0.1, getattr(task.model.options, "coverage", 0.0), 0.0
     for source, target in PAIRS:
         batch = task.pair_up([(source, target)])
-        found = forced_copies(task.model, batch)
+        copies_forced = forced_copies(task.model, batch)
         looked = torch.zeros(batch.source.shape[1], dtype=torch.float64)
         words = [*source.split(), "</s>"]
         for place, word in enumerate([*target.split(), "</s>"]):
-            own = task.model.logits(found.pointed.states[place]).softmax(-1)
-            weights, copies = found.pointed.weights[place], 1 - found.pointed.switch[place].sigmoid()
-            known = {"a": 4, "b": 5, "c": 6, "</s>": 3}
-            every = (1 - copies * weights.sum()) * own
+            probabilities = task.model.logits(copies_forced.pointed.states[place]).softmax(-1)
+            weights, copies = copies_forced.pointed.weights[place], 1 - copies_forced.pointed.switch[place].sigmoid()
+            tokens = {"a": 4, "b": 5, "c": 6, "</s>": 3}
+            every = (1 - copies * weights.sum()) * probabilities
             for i, other in enumerate(words):
-                if other in known:
-                    every[known[other]] = every[known[other]] + copies * weights[i]
-            is_beyond = word in words and word not in known
-            p = copies * weights[[other == word for other in words]].sum() if is_beyond else every[known.get(word, 1)]
+                if other in tokens:
+                    every[tokens[other]] = every[tokens[other]] + copies * weights[i]
+            is_beyond = word in words and word not in tokens
+            p = copies * weights[[other == word for other in words]].sum() if is_beyond else every[tokens.get(word, 1)]
             total -= (1 - smoothing) * p.log() + smoothing * every.log().mean()
             total += coverage * torch.minimum(weights, looked).sum()
             looked = looked + weights
@@ -181,7 +183,7 @@ def test_what_does_not_go_with_copying_is_refused(table: dict[str, object], word
 
 
 def test_copying_needs_no_more_than_a_switch() -> None:
-    """What a network that copies has more than another is a weight for each coordinate of a state, and a bias."""
+    """A copying network adds only a weight for each coordinate of a state, and a bias."""
     plain, copying = (Seq2Seq(Seq2SeqOptions(**SMALL | {"copies": copy}), 7, 7, True, 0) for copy in (False, True))
     sizes = [sum(parameter.numel() for parameter in network.parameters()) for network in (plain, copying)]
     assert sizes[1] - sizes[0] == 8 + 1

@@ -1,4 +1,4 @@
-"""Sums over paths are what all paths add up to, what torch finds, and what draws of paths find on average."""
+"""Sums over paths match the sum of all paths, torch's result, and the mean over sampled paths."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.models.ctc.paths import best_alignment, best_path, frames_needed, log_likelihood, occupancy
 
-LABELS = 2  # the blank is the symbol behind them
+LABELS = 2  # the blank is the symbol after them
 
 
 def frames_of(batch: int, count: int, labels: int = LABELS, seed: int = 5) -> Tensor:
@@ -19,12 +19,12 @@ def frames_of(batch: int, count: int, labels: int = LABELS, seed: int = 5) -> Te
 
 
 def labelling(path: tuple[int, ...]) -> tuple[int, ...]:
-    """B: a symbol that goes on is one symbol, and blanks are none."""
+    """Apply B: a repeated symbol counts once, and blanks are dropped."""
     return tuple(symbol for symbol, _ in itertools.groupby(path) if symbol != LABELS)
 
 
 def paths_of(frames: Tensor, labels: tuple[int, ...] | None = None) -> dict[tuple[int, ...], Tensor]:
-    """log p of every path, or of every path of a labelling: B⁻¹(l)."""
+    """Return log p of every path, or of every path of a labelling: B⁻¹(l)."""
     every = itertools.product(range(LABELS + 1), repeat=len(frames))
     return {
         path: torch.stack([frames[time, symbol] for time, symbol in enumerate(path)]).sum()
@@ -34,8 +34,8 @@ def paths_of(frames: Tensor, labels: tuple[int, ...] | None = None) -> dict[tupl
 
 
 def likelihood(frames: Tensor, *labels: int) -> Tensor:
-    wanted = torch.tensor([labels], dtype=torch.long).reshape(1, -1)
-    return log_likelihood(frames[None], torch.tensor([len(frames)]), wanted, torch.tensor([len(labels)]))[0]
+    target = torch.tensor([labels], dtype=torch.long).reshape(1, -1)
+    return log_likelihood(frames[None], torch.tensor([len(frames)]), target, torch.tensor([len(labels)]))[0]
 
 
 def test_two_frames_by_hand() -> None:
@@ -54,7 +54,7 @@ def test_the_sum_is_over_all_paths_of_a_labelling(labels: tuple[int, ...]) -> No
 
 
 def random_rows(seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Rows of different lengths, with labels of different numbers, one of them none."""
+    """Return rows of different lengths with different numbers of labels, one of them with none."""
     generator = torch.Generator().manual_seed(seed)
     logits = torch.randn(5, 12, 4, dtype=torch.float64, generator=generator)
     labels = torch.randint(0, 3, (5, 4), generator=generator)
@@ -65,16 +65,16 @@ def test_value_and_gradient_are_those_of_torch_in_rows_of_different_lengths() ->
     logits, counts, labels, label_counts = random_rows(3)
     gradients, values = [], []
     for ours in (True, False):
-        own = logits.clone().requires_grad_()
-        frames = own.log_softmax(-1)
+        leaf = logits.clone().requires_grad_()
+        frames = leaf.log_softmax(-1)
         if ours:
             nats = -log_likelihood(frames, counts, labels, label_counts)
         else:
             nats = F.ctc_loss(frames.transpose(0, 1), labels, counts, label_counts, blank=3, reduction="none")
         nats.sum().backward()
-        assert own.grad is not None
+        assert leaf.grad is not None
         values.append(nats.detach())
-        gradients.append(own.grad)
+        gradients.append(leaf.grad)
     torch.testing.assert_close(*values)
     torch.testing.assert_close(*gradients)
 
@@ -133,9 +133,9 @@ def test_labels_that_do_not_fit_are_impossible_and_leave_no_nan() -> None:
     frames = frames_of(2, 3).requires_grad_()
     labels, label_counts, counts = torch.tensor([[0, 0, 1], [0, 1, 0]]), torch.tensor([3, 2]), torch.tensor([3, 3])
     assert frames_needed(labels, label_counts).tolist() == [4, 2]
-    found = log_likelihood(frames, counts, labels, label_counts)
-    assert found[0] == -math.inf
-    found[1].backward()
+    result = log_likelihood(frames, counts, labels, label_counts)
+    assert result[0] == -math.inf
+    result[1].backward()
     assert frames.grad is not None
     assert frames.grad.isfinite().all()
     assert not occupancy(frames.detach(), counts, labels, label_counts)[0].any()
@@ -145,31 +145,31 @@ def test_labels_that_do_not_fit_are_impossible_and_leave_no_nan() -> None:
 def test_the_exact_gradient_is_the_mean_of_reinforce_gradients_over_the_same_alignments() -> None:
     """∇ log p(l | x) = E over π ~ p(π | x) of [R(π) ∇ log p(π | x)], with R = 1 / p(l | x) for alignments of l, else 0.
 
-    That is REINFORCE with the alignment as its action. Over all alignments, each as often as it is drawn, it is exact.
+    That is REINFORCE with the alignment as its action. Over all alignments, weighted by probability, it is exact.
     """
     logits = torch.randn(4, LABELS + 1, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
     labels = (0, 1)
-    own = logits.clone().requires_grad_()
-    log_p = likelihood(own.log_softmax(-1), *labels)
-    (exact,) = torch.autograd.grad(log_p, own)
+    leaf = logits.clone().requires_grad_()
+    log_p = likelihood(leaf.log_softmax(-1), *labels)
+    (exact,) = torch.autograd.grad(log_p, leaf)
     mean = torch.zeros_like(exact)
     for path in itertools.product(range(LABELS + 1), repeat=4):
-        own = logits.clone().requires_grad_()
-        frames = own.log_softmax(-1)
+        leaf = logits.clone().requires_grad_()
+        frames = leaf.log_softmax(-1)
         log_path = torch.stack([frames[time, symbol] for time, symbol in enumerate(path)]).sum()
         reward = (labelling(path) == labels) / log_p.detach().exp()
-        (of_path,) = torch.autograd.grad(log_path, own)
+        (of_path,) = torch.autograd.grad(log_path, leaf)
         mean += log_path.detach().exp() * reward * of_path
     torch.testing.assert_close(mean, exact)
 
 
 def test_draws_of_alignments_find_the_gradient_on_average_and_the_more_the_nearer() -> None:
-    """The same by drawing, as REINFORCE does where nobody can sum: its error falls as the root of the draws."""
+    """The same by sampling, as REINFORCE does where sums are impossible: the error falls as the root of the draws."""
     generator = torch.Generator().manual_seed(1)
     logits = torch.randn(4, LABELS + 1, dtype=torch.float64, generator=generator)
-    own = logits.clone().requires_grad_()
-    log_p = likelihood(own.log_softmax(-1), 0)
-    (exact,) = torch.autograd.grad(log_p, own)
+    leaf = logits.clone().requires_grad_()
+    log_p = likelihood(leaf.log_softmax(-1), 0)
+    (exact,) = torch.autograd.grad(log_p, leaf)
     y = logits.softmax(-1)
     draws = torch.multinomial(y, 20_000, replacement=True, generator=generator).T  # (draw, frame)
     reward = torch.tensor([labelling(tuple(path)) == (0,) for path in draws.tolist()]) / log_p.detach().exp()

@@ -1,4 +1,4 @@
-"""DRAW: its filters by hand, reading and writing as each other's opposite, its bound, and its gradients."""
+"""DRAW: filters by hand, reading and writing as inverses, the bound, and gradients."""
 
 import math
 
@@ -16,7 +16,7 @@ SMALL = {"steps": 3, "width": 5, "latent": 2, "read": 2, "write": 3}
 
 
 def window(across: float = 0, down: float = 0, variance: float = 1, distance: float = 1, strength: float = 1) -> Tensor:
-    """One window of float64, by its numbers before the logarithm."""
+    """Return one float64 window from its numbers before the logarithm."""
     numbers = [across, down, math.log(variance), math.log(distance), math.log(strength)]
     return torch.tensor([numbers], dtype=torch.float64)
 
@@ -27,9 +27,9 @@ def small(height: int = 4, width: int = 6, **options: object) -> Draw:
 
 
 def test_a_filter_bank_by_hand() -> None:
-    """Two filters over three pixels a side: δ = (3 − 1)/(2 − 1) · ½ = 1, so they stand at 1.5 and 2.5."""
+    """Two filters over three pixels a side: δ = (3 − 1)/(2 − 1) · ½ = 1, so they are at 1.5 and 2.5."""
     place = place_grid(window(distance=0.5), 2, 3, 3)
-    assert [float(each) for each in place] == [2, 2, 1]
+    assert [float(number) for number in place] == [2, 2, 1]
     bank = filter_bank(window(distance=0.5, variance=0.5, strength=3), 2, 3, 3)
     near, far = math.exp(-0.25), math.exp(-2.25)
     first = torch.tensor([near, near, far]).double() / (2 * near + far)
@@ -39,7 +39,7 @@ def test_a_filter_bank_by_hand() -> None:
 
 
 def test_a_window_moves_by_halves_of_the_picture() -> None:
-    """g̃ = −1 is half a pixel before the first of 1 to A, and 1 as far behind the last."""
+    """g̃ = −1 is half a pixel before the first of 1 to A, and 1 is as far after the last."""
     for across, expected in ((-1, 0), (0, 3.5), (1, 7)):
         assert float(place_grid(window(across=across), 3, 4, 6).across) == expected
     assert float(place_grid(window(), 3, 4, 6).distance) == pytest.approx(2.5)  # of the longer side
@@ -54,7 +54,7 @@ def test_rows_of_filters_sum_to_one_wherever_they_lie(across: float, variance: f
 
 
 def test_what_is_read_through_a_window_over_all_is_written_back() -> None:
-    """As many sharp filters as pixels are the identity, whatever the strength; coarser ones give it back nearly."""
+    """As many sharp filters as pixels give the identity at any strength; coarser ones nearly do."""
     picture = torch.rand(1, 6, 6, generator=torch.Generator().manual_seed(1)).double()
     sharp = filter_bank(window(variance=1e-3, strength=4), 6, 6, 6)
     patch = read_patch(sharp, picture[:, :, None])[:, :, 0]
@@ -63,7 +63,7 @@ def test_what_is_read_through_a_window_over_all_is_written_back() -> None:
     smooth = torch.linspace(0, 1, 24).double().expand(1, 24, 24)
     coarse = filter_bank(window(variance=1.5), 12, 24, 24)
     back = write_patch(coarse, read_patch(coarse, smooth[:, :, None])[:, :, 0])
-    distance = 23 / 11  # a filter writes what it read of a place over as many pixels a side
+    distance = 23 / 11  # a filter writes what it read at a place over as many pixels a side
     inner = slice(4, 20)
     torch.testing.assert_close(back[0, inner, inner] * distance**2, smooth[0, inner, inner], atol=0.02, rtol=0)
 
@@ -71,8 +71,8 @@ def test_what_is_read_through_a_window_over_all_is_written_back() -> None:
 def test_without_attention_all_is_seen_as_it_is() -> None:
     picture, canvas = torch.ones(1, 1, 6).double(), torch.zeros(1, 1, 6).double()
     shown = torch.full((1, 2), 7.0).double()
-    found = see(picture, canvas, torch.zeros(1, 6).double(), shown, shown, None)
-    assert found.tolist() == [[1.0] * 6 + [0.5] * 6 + [7.0] * 4]
+    result = see(picture, canvas, torch.zeros(1, 6).double(), shown, shown, None)
+    assert result.tolist() == [[1.0] * 6 + [0.5] * 6 + [7.0] * 4]
 
 
 def test_a_network_without_attention_writes_what_it_says() -> None:
@@ -80,22 +80,22 @@ def test_a_network_without_attention_writes_what_it_says() -> None:
     for weight in network.parameters():
         nn.init.zeros_(weight)
     nn.init.constant_(network.say.bias, 0.5)
-    drawn = network.draw(torch.zeros(1, 3, 2).double())
-    assert drawn.windows is None
-    torch.testing.assert_close(drawn.canvases[0, :, 0, 0], torch.tensor([0.5, 1.0, 1.5]).double().sigmoid())
+    drawing = network.draw(torch.zeros(1, 3, 2).double())
+    assert drawing.windows is None
+    torch.testing.assert_close(drawing.canvases[0, :, 0, 0], torch.tensor([0.5, 1.0, 1.5]).double().sigmoid())
 
 
 def test_the_bound_by_hand() -> None:
     """KL(N(1, 1) ‖ N(0, 1)) = ½, KL(N(0, 2²) ‖ N(0, 1)) = (4 − log 4 − 1)/2; two pixels at even odds cost 2 log 2."""
     redrawn = Redrawn(torch.zeros(1, 1, 2), torch.tensor([[[1.0, 0.0]]]), torch.tensor([[[0.0, math.log(2)]]]))
-    found = bound(redrawn, torch.tensor([[[0.0, 1.0]]]))
-    assert float(found.reconstruction) == pytest.approx(2 * math.log(2))
-    assert float(found.divergence) == pytest.approx(0.5 + (3 - math.log(4)) / 2)
-    assert float(found.total) == pytest.approx(float(found.reconstruction) + float(found.divergence))
+    result = bound(redrawn, torch.tensor([[[0.0, 1.0]]]))
+    assert float(result.reconstruction) == pytest.approx(2 * math.log(2))
+    assert float(result.divergence) == pytest.approx(0.5 + (3 - math.log(4)) / 2)
+    assert float(result.total) == pytest.approx(float(result.reconstruction) + float(result.divergence))
 
 
 def test_importance_samples_come_to_what_the_prior_says_and_stay_below_the_bound() -> None:
-    """One step with one latent number: −log p(x) is an integral that one can sum, and no bound is below it."""
+    """With one step and one latent number, −log p(x) can be integrated numerically, and no bound is below it."""
     network = small(2, 2, steps=1, latent=1).requires_grad_(False)
     picture = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]]).double()
     grid = torch.linspace(-8, 8, 4001).double()
@@ -110,12 +110,12 @@ def test_importance_samples_come_to_what_the_prior_says_and_stay_below_the_bound
     weights = log_weights(redrawn, many, noise)
     assert elbo > exact
     assert float(tightened_bound(weights[:, None])) == pytest.approx(exact, abs=0.02)
-    assert float(-weights.mean()) == pytest.approx(elbo, abs=0.02)  # a sample of the divergence is it on average
+    assert float(-weights.mean()) == pytest.approx(elbo, abs=0.02)  # on average a sample equals the divergence
 
 
 @pytest.mark.parametrize("attention", [True, False])
 def test_gradients_are_those_of_differences(attention: bool) -> None:
-    """Of every parameter in a drawn direction, in float64."""
+    """Every parameter along a random direction, in float64."""
     network = small(attention=attention)
     pictures = torch.rand(2, 4, 6, generator=torch.Generator().manual_seed(1)).double().round()
     noise = torch.randn(2, 3, 2, generator=torch.Generator().manual_seed(2)).double()
@@ -143,14 +143,14 @@ def test_one_product_for_all_rounds_gives_the_gradient_of_a_loop() -> None:
     for _ in range(5):
         plain = layer(plain).tanh()
     expected = torch.autograd.grad(plain.sum(), [start, layer.weight, layer.bias])
-    (rounds,), found = begin_rounds([layer], start)
+    (rounds,), state = begin_rounds([layer], start)
     for _ in range(5):
-        found = rounds(found).tanh()
-    torch.testing.assert_close(torch.autograd.grad(found.sum(), [start, layer.weight, layer.bias]), expected)
+        state = rounds(state).tanh()
+    torch.testing.assert_close(torch.autograd.grad(state.sum(), [start, layer.weight, layer.bias]), expected)
 
 
 def test_a_drawing_from_the_posterior_is_the_picture_drawn_again() -> None:
-    """The decoder knows nothing but its latents: those that a picture led to draw the same canvas from nothing."""
+    """The decoder knows only its latents: those of a picture draw the same canvas from an empty one."""
     network = small().requires_grad_(False)
     picture, noise = torch.ones(1, 4, 6).double(), torch.zeros(1, 3, 2).double()
     redrawn = network(picture, noise)
@@ -166,7 +166,7 @@ def test_a_drawing_says_where_each_step_wrote_at_first_over_all() -> None:
 
 
 def test_reading_begins_over_the_middle_third() -> None:
-    """Of 6 pixels in a row the two filters stand at 3.5 ± 5/6, and see what lies there but nothing of the edges."""
+    """Over 6 pixels the two filters are at 3.5 ± 5/6 and see nothing of the edges."""
     network = small(4, 6)
     nn.init.zeros_(network.say.weight)
     bank = filter_bank(network.say.bias[None, :5].detach(), 2, 4, 6)

@@ -1,11 +1,11 @@
-"""What soft attention computes beside what it stands for: the exact expectation over places that might be drawn.
+"""Soft attention compared with what it approximates: the exact expectation over sampled places.
 
-Xu et al. 2015, section 4.2.1: with n_k the score of word k before the softmax, given the place s that is looked at,
-soft attention is taken for the normalised weighted geometric mean of the softmax over places (Baldi and Sadowski 2014),
+Xu et al. 2015, section 4.2.1: n_k is the score of word k before the softmax, given the place s that is looked at. Soft
+attention approximates the normalised weighted geometric mean of the softmax over places (Baldi and Sadowski 2014),.
 
     NWGM[p(y_t = k)] = Π_i p(y_t = k | s = i)^α_i / Σ_j Π_i p(y_t = j | s = i)^α_i = exp(E n_k) / Σ_j exp(E n_j),
 
-and that for E p(y_t = k) = Σ_i α_i p(y_t = k | s = i). For a few places all three can be counted out.
+which in turn approximates E p(y_t = k) = Σ_i α_i p(y_t = k | s = i). For a few places all three can be computed.
 """
 
 from typing import NamedTuple
@@ -33,7 +33,7 @@ def captioner(seed: int = 1) -> Captioner:
 
 @torch.no_grad()
 def expectations(network: Captioner, places: Tensor) -> Expectations:
-    """The three distributions of the first word (word), for the annotations (place, depth) of one picture."""
+    """Return the three distributions of the first word (word) for the annotations (place, depth) of one picture."""
     memory = network.read(places[None])
     start = network.begin(memory)
     written = network.write(torch.tensor([[1]]), memory, start)
@@ -66,28 +66,28 @@ def test_the_product_of_powers_is_the_softmax_of_the_mean() -> None:
 
 
 def test_all_agree_where_every_place_is_the_same() -> None:
-    found = expectations(captioner(), different_places(spread=0.0))
-    torch.testing.assert_close(found.geometric, found.exact)
-    torch.testing.assert_close(found.soft, found.exact)
+    result = expectations(captioner(), different_places(spread=0.0))
+    torch.testing.assert_close(result.geometric, result.exact)
+    torch.testing.assert_close(result.soft, result.exact)
 
 
 def test_all_agree_where_only_one_place_is_looked_at() -> None:
     network = captioner()
     with torch.no_grad():
         network.look.score.energy.weight.mul_(1e4)
-    found = expectations(network, different_places())
-    torch.testing.assert_close(found.geometric, found.exact)
-    torch.testing.assert_close(found.soft, found.exact)
+    result = expectations(network, different_places())
+    torch.testing.assert_close(result.geometric, result.exact)
+    torch.testing.assert_close(result.soft, result.exact)
 
 
 def test_soft_attention_is_the_geometric_mean_where_scores_are_linear_in_what_is_seen() -> None:
-    """Without the way through the LSTM, n = L_o (E y + L_h h + L_z ẑ) is linear in ẑ; the exact mean is another."""
+    """Without the path through the LSTM, n = L_o (E y + L_h h + L_z ẑ) is linear in ẑ; the exact mean differs."""
     network = captioner()
     with torch.no_grad():
         network.lstm.weight_ih[:, -DEPTH:] = 0
-    found = expectations(network, different_places(spread=3.0))
-    torch.testing.assert_close(found.soft, found.geometric)
-    assert gap(found.exact, found.geometric) > 1e-4
+    result = expectations(network, different_places(spread=3.0))
+    torch.testing.assert_close(result.soft, result.geometric)
+    assert gap(result.exact, result.geometric) > 1e-4
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -97,17 +97,17 @@ def test_places_that_differ_half_as_much_lead_a_quarter_as_far_apart(seed: int) 
     gaps = []
     for spread in (0.02, 0.01):
         torch.set_rng_state(state)
-        found = expectations(network, different_places(spread=spread))
-        gaps.append([gap(found.exact, found.geometric), gap(found.exact, found.soft)])
+        result = expectations(network, different_places(spread=spread))
+        gaps.append([gap(result.exact, result.geometric), gap(result.exact, result.soft)])
     for wide, narrow in zip(*gaps, strict=True):
         assert wide / narrow == pytest.approx(4, rel=0.05)
 
 
 @pytest.mark.parametrize(("places", "furthest"), [(2, 0.5), (8, 0.875)])
 def test_places_that_are_sure_of_other_words_lead_as_far_apart_as_can_be(places: int, furthest: float) -> None:
-    """Each is sure of a word of its own: the exact mean has α of each, the geometric one all of the likeliest.
+    """Each place is sure of its own word: the exact mean gives each α, the geometric one all to the likeliest.
 
-    So with ever more places, none much likelier than others, the two differ by up to 1 − 1/L of a word's probability.
+    With ever more places of similar weight, the two differ by up to 1 − 1/L of a word's probability.
     """
     weights = torch.full((places,), 1 / places, dtype=torch.double)
     weights[0] += 0.01

@@ -1,4 +1,4 @@
-"""Frozen parts: they keep their bits, and a family without them says so."""
+"""Frozen parts keep their bits, and a family without such parts says so."""
 
 import pytest
 import torch
@@ -27,12 +27,12 @@ def frozen(network: nn.Module) -> set[str]:
 @pytest.mark.parametrize("family", SMALL)
 @pytest.mark.parametrize("tied", [True, False])
 def test_the_parts_together_are_the_whole_and_share_nothing(family: str, tied: bool) -> None:
-    network, found = build(family, tied), []
+    network, names = build(family, tied), []
     for part in network.PARTS:
         freeze(network, [part])
         assert frozen(network)
-        found += frozen(network)
-    assert sorted(found) == sorted(name for name, _ in network.named_parameters())
+        names += frozen(network)
+    assert sorted(names) == sorted(name for name, _ in network.named_parameters())
 
 
 def test_a_tied_output_layer_is_frozen_with_the_embeddings_and_not_with_the_decoder() -> None:
@@ -40,7 +40,7 @@ def test_a_tied_output_layer_is_frozen_with_the_embeddings_and_not_with_the_deco
     freeze(network, ["decoder"])
     assert network.out.weight.requires_grad
     freeze(network, ["embeddings"])
-    assert frozen(network) == {"source_embedding.weight"}  # the first name of the one matrix for all three
+    assert frozen(network) == {"source_embedding.weight"}  # the first name of the matrix that all three share
     network = build("transformer", tied=False, shared=False)
     freeze(network, ["embeddings"])
     assert frozen(network) == {"source_embedding.weight", "target_embedding.weight"}

@@ -1,4 +1,4 @@
-"""Five steps from gates to attention: each against its formula written out, in float64, and what its weights are."""
+"""Five steps from gates to attention: each compared with its formula in float64, and its weights."""
 
 import math
 from typing import Any
@@ -22,7 +22,7 @@ def build(step: int, **more: Any) -> FromGates:
     sizes = {"layers": 2, "width": 8, "heads": 2, "context": 12, "step": step, "dropout": 0.0, "attention_dropout": 0.0}
     model = FromGates(check(FromGatesOptions, sizes | more), TOKENS).double().eval()
     with torch.no_grad():
-        for parameter in model.parameters():  # GPT's first weights are so small that every gate is a half
+        for parameter in model.parameters():  # GPT's initial weights are so small that every gate is a half
             parameter.copy_(torch.randn_like(parameter) * (0.5 if parameter.dim() > 1 else 0.1))
     return model
 
@@ -37,7 +37,7 @@ def affine(layer: nn.Linear, vector: Tensor) -> Tensor:
 
 @torch.no_grad()
 def written_out(part: Any, step: int, inputs: Tensor) -> Tensor:
-    """The mixing of one row (time, width), number by number as the formulas have it."""
+    """Mix one row (time, width) number by number, following the formulas."""
     time, width = inputs.shape
     candidates: list[Tensor] = []
     gates: list[Tensor] = []
@@ -66,9 +66,9 @@ def written_out(part: Any, step: int, inputs: Tensor) -> Tensor:
             depth = width // heads
             mixed = []
             for head in range(heads):
-                own = slice(head * depth, (head + 1) * depth)
-                scores = [math.exp(float(query[own] @ key[own]) / math.sqrt(depth)) for key in keys]
-                mixed.append(sum(s / sum(scores) * c[own] for s, c in zip(scores, candidates, strict=True)))
+                columns = slice(head * depth, (head + 1) * depth)
+                scores = [math.exp(float(query[columns] @ key[columns]) / math.sqrt(depth)) for key in keys]
+                mixed.append(sum(s / sum(scores) * c[columns] for s, c in zip(scores, candidates, strict=True)))
             hidden = torch.cat(mixed)
         states.append(affine(part.out, hidden))
     return torch.stack(states)
@@ -78,14 +78,14 @@ def written_out(part: Any, step: int, inputs: Tensor) -> Tensor:
 def test_each_step_is_its_formula(step: int) -> None:
     part = build(step).blocks[0].look_back
     inputs = torch.randn(2, 6, 8, dtype=torch.double)
-    found, _ = part(inputs, None, Causal())
-    torch.testing.assert_close(found, torch.stack([written_out(part, step, row) for row in inputs]))
+    mixed, _ = part(inputs, None, Causal())
+    torch.testing.assert_close(mixed, torch.stack([written_out(part, step, row) for row in inputs]))
 
 
 def test_step_zero_is_torchs_gru_from_the_second_token_on() -> None:
     part = build(0).blocks[0].look_back
     gru = nn.GRU(8, 8, batch_first=True).double()
-    with torch.no_grad():  # torch has the reset gate first
+    with torch.no_grad():  # torch puts the reset gate first
         for ours, theirs in (("from_input", "ih"), ("from_state", "hh")):
             for kind in ("weight", "bias"):
                 update, reset, candidate = getattr(getattr(part, ours), kind).chunk(3)
@@ -110,9 +110,9 @@ def test_the_weights_of_every_step_sum_to_one_and_never_look_ahead(step: int) ->
 
 
 def test_the_printed_products_of_gates_do_not_sum_to_one_and_ours_do() -> None:
-    """Π_{j>i} z_j alone is 1 for the last candidate, so any other makes the sum more than one."""
+    """Π_{j>i} z_j alone is 1 for the last candidate, so any other makes the sum exceed one."""
     gates = torch.rand(1, 5, 3, dtype=torch.double, generator=torch.Generator().manual_seed(1))
-    gates[:, 0] = 0  # there is nothing before the first
+    gates[:, 0] = 0  # nothing precedes the first
     ours = implied_weights(gates)[0, -1]
     printed = torch.stack([gates[0, i + 1 :].prod(0) for i in range(5)])
     torch.testing.assert_close(ours.sum(0), torch.ones(3, dtype=torch.double))
@@ -124,12 +124,12 @@ def test_the_printed_products_of_gates_do_not_sum_to_one_and_ours_do() -> None:
 def test_reading_on_is_reading_at_once_and_padding_changes_nothing(step: int) -> None:
     model = build(step)
     whole = model.read(tokens(), model.begin(3)).states
-    memory, found = model.begin(3), []
+    memory, outputs = model.begin(3), []
     for place in range(7):
         reading = model.read(tokens()[:, place : place + 1], memory)
         memory = reading.memory
-        found.append(reading.states)
-    torch.testing.assert_close(torch.cat(found, dim=1), whole)
+        outputs.append(reading.states)
+    torch.testing.assert_close(torch.cat(outputs, dim=1), whole)
     parts = [model.read(tokens()[row : row + 1, :length], model.begin(1)).memory for row, length in enumerate((4, 2))]
     joined = model.join([*parts, model.begin(1)])  # one of them has read nothing
     after = model.read(tokens()[:, 4:], joined).states

@@ -1,4 +1,4 @@
-"""The cells that torch does not have, against their equations written out here once more, in float64."""
+"""Cells that torch lacks, compared in float64 with their equations written out here."""
 
 import pytest
 import torch
@@ -35,13 +35,13 @@ def drawn(*shape: int) -> Tensor:
 
 
 def logistic_by_hand(module: Logistic, inputs: Tensor, state: Tensor) -> Tensor:
-    """σ(W x + U h + b), the bias being the sum of torch's two."""
+    """σ(W x + U h + b), where the bias is the sum of torch's two."""
     bias = module.bias_ih_l0 + module.bias_hh_l0
     return 1 / (1 + torch.exp(-(inputs @ module.weight_ih_l0.T + state @ module.weight_hh_l0.T + bias)))
 
 
 def gru_by_hand(module: ResetFirstGru, inputs: Tensor, state: Tensor) -> Tensor:
-    """tanh(W x + U (r ⊙ h) + b) as the candidate, and (1 − z) h + z of it."""
+    """Candidate tanh(W x + U (r ⊙ h) + b), mixed as (1 − z) h + z times the candidate."""
     (w_r, w_z, w_n), (u_r, u_z, u_n) = module.weight_ih_l0.chunk(3), module.weight_hh_l0.chunk(3)
     b_r, b_z, b_n = (module.bias_ih_l0 + module.bias_hh_l0).chunk(3)
     reset = torch.sigmoid(inputs @ w_r.T + state @ u_r.T + b_r)
@@ -69,9 +69,9 @@ def test_written_out_it_is_the_layer_in_rows_of_different_lengths(kind: str, bac
     packed, final = module(pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False))
     outputs, _ = pad_packed_sequence(packed, batch_first=True)
     states, _ = unroll(module, inputs, lengths, backward=backward)
-    own = outputs[..., WIDTH:] if backward else outputs[..., :WIDTH]
-    torch.testing.assert_close(states.hidden, own)
-    last = own[:, 0] if backward else own[torch.arange(3), lengths - 1]
+    half = outputs[..., WIDTH:] if backward else outputs[..., :WIDTH]
+    torch.testing.assert_close(states.hidden, half)
+    last = half[:, 0] if backward else half[torch.arange(3), lengths - 1]
     torch.testing.assert_close(final[int(backward)], last)
 
 
@@ -103,12 +103,12 @@ def test_each_has_its_own_step() -> None:
 
 
 def test_the_two_grus_differ_only_by_where_the_reset_gate_stands_and_by_the_sign_of_z() -> None:
-    """With one unit r ⊙ (U h) is U (r ⊙ h): −Wz, −Uz and −bz then make torch's GRU of ours."""
+    """With one unit r ⊙ (U h) is U (r ⊙ h), so −Wz, −Uz and −bz turn our GRU into torch's."""
     torch.manual_seed(1)
     ours, theirs = ResetFirstGru(DEPTH, 1, dtype=torch.float64), CELLS["gru"](DEPTH, 1, dtype=torch.float64)
     theirs.batch_first = True
     weights = {name: weight.clone() for name, weight in ours.state_dict().items()}
-    weights["bias_ih_l0"] += weights["bias_hh_l0"]  # torch's bias of the state stands inside the reset gate
+    weights["bias_ih_l0"] += weights["bias_hh_l0"]  # torch's state bias is inside the reset gate
     weights["bias_hh_l0"] *= 0
     for weight in weights.values():
         weight[1] *= -1
@@ -134,7 +134,7 @@ def test_the_jacobian_of_a_logistic_step_is_autograds() -> None:
 
 @pytest.mark.parametrize("gain", [1.0, 3.9, 12.0])
 def test_a_logistic_gradient_is_under_a_quarter_of_the_norm_of_u(gain: float) -> None:
-    """So with an orthogonal U, whose norm is one, a gradient is at most 4⁻ᵈ after d steps."""
+    """With an orthogonal U, whose norm is one, a gradient is therefore at most 4⁻ᵈ after d steps."""
     module = built("logistic")
     with torch.no_grad():
         torch.nn.init.orthogonal_(module.weight_hh_l0).mul_(gain)
@@ -145,7 +145,7 @@ def test_a_logistic_gradient_is_under_a_quarter_of_the_norm_of_u(gain: float) ->
 
 
 def test_a_logistic_cell_at_a_half_reaches_its_bound() -> None:
-    """Where W x + U h + b = 0, σ′ = ¼: with b = −½ U·1 and no inputs, h = ½ stays where it is."""
+    """Where W x + U h + b = 0, σ′ = ¼: with b = −½ U·1 and no inputs, h = ½ is a fixed point."""
     module = built("logistic")
     with torch.no_grad():
         torch.nn.init.orthogonal_(module.weight_hh_l0)

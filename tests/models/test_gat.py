@@ -1,4 +1,4 @@
-"""Graph attention: the formulas on paper, parity with PyTorch Geometric, stacks of members, and its options."""
+"""Graph attention: formulas by hand, parity with PyTorch Geometric, stacks of members, and options."""
 
 import warnings
 
@@ -16,7 +16,7 @@ NODES, DEPTH = 12, 5
 
 
 def random_edges(nodes: int = NODES) -> tuple[torch.Tensor, torch.Tensor]:
-    """Directed edges, no loops: who looks, and at whom. The last node has no edge at all."""
+    """Return directed edges without loops, as sources and targets. The last node has no edge."""
     looks = torch.rand(nodes, nodes) < 0.3
     looks.fill_diagonal_(False)
     looks[-1], looks[:, -1] = False, False
@@ -25,9 +25,9 @@ def random_edges(nodes: int = NODES) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def geometric_layer(version: str, heads: int, join: str) -> nn.Module:
-    """A layer of PyTorch Geometric, which takes more than a second to import."""
+    """Return a layer of PyTorch Geometric, which takes more than a second to import."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch_geometric 2.8 compiles classes at import in a way that torch gives up
+        warnings.simplefilter("ignore")  # torch_geometric 2.8 compiles classes at import in a deprecated way
         from torch_geometric.nn import GATConv, GATv2Conv
     kind = {"gat": GATConv, "gatv2": GATv2Conv}[version]
     return kind(DEPTH, 4, heads=heads, concat=join == "concat").double()
@@ -57,7 +57,7 @@ def test_a_layer_is_that_of_pytorch_geometric(version: str, join: str) -> None:
             layer.weight.copy_(theirs.lin_l.weight.T)
             layer.score.own_weight.copy_(theirs.lin_r.weight.T)
             layer.score.a.copy_(theirs.att)
-            for added in (theirs.lin_l, theirs.lin_r):  # biases that the paper does not have
+            for added in (theirs.lin_l, theirs.lin_r):  # biases that the paper lacks
                 nn.init.zeros_(added.bias)
     ours = layer(inputs, with_loops(looks_from, looks_at))[0]
     reference = theirs(inputs, torch.stack([looks_at, looks_from]))
@@ -67,7 +67,7 @@ def test_a_layer_is_that_of_pytorch_geometric(version: str, join: str) -> None:
 
 
 def test_a_look_on_paper() -> None:
-    """Two nodes that see each other, W = 1, u = 1, v = 0: both score node 0 as 1 and node 1 as LeakyReLU(-5) = -1."""
+    """Two nodes see each other, W = 1, u = 1, v = 0: both score node 0 as 1 and node 1 as LeakyReLU(-5) = -1."""
     layer = GraphAttention(1, 1, heads=1, width=1)
     with torch.no_grad():
         layer.weight.fill_(1.0)
@@ -75,9 +75,9 @@ def test_a_look_on_paper() -> None:
         layer.score.v.fill_(0.0)
     edges = with_loops(torch.tensor([0, 1]), torch.tensor([1, 0]), nodes=2)
     with watching(layer) as gazes:
-        found = layer(torch.tensor([[[1.0], [-5.0]]]), edges)
+        result = layer(torch.tensor([[[1.0], [-5.0]]]), edges)
     share = torch.tensor([1.0, -1.0]).softmax(0)
-    torch.testing.assert_close(found.flatten(), (share[0] * 1.0 + share[1] * -5.0).expand(2))
+    torch.testing.assert_close(result.flatten(), (share[0] * 1.0 + share[1] * -5.0).expand(2))
     torch.testing.assert_close(gazes[0].weights, share.repeat(2)[None, None])
 
 
@@ -100,7 +100,7 @@ def test_sparse_features_give_what_dense_ones_give(version: str) -> None:
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("version", ["gat", "gatv2"])
 def test_a_stack_of_three_is_three_alone(version: str, sparse: bool) -> None:
-    """The same first weights and, as long as no dropout is drawn, the same outputs and the same training."""
+    """They share first weights and, without dropout, outputs and training."""
     options = GATOptions(version=version, dropout=0.0, weight_dropout=0.0)
     graph, labels = small_graph(sparse), torch.arange(NODES) % 4
     stack = GAT(options, DEPTH, 4, seeds=[7, 8, 9])
@@ -118,7 +118,7 @@ def test_a_stack_of_three_is_three_alone(version: str, sparse: bool) -> None:
 
 
 def test_members_draw_dropout_of_their_own() -> None:
-    network = GAT(GATOptions(), DEPTH, 4, seeds=[7, 7, 7])  # three times the same weights
+    network = GAT(GATOptions(), DEPTH, 4, seeds=[7, 7, 7])  # the same weights three times
     for sparse in (True, False):
         first, second, third = network(small_graph(sparse).repeat(3))
         assert not torch.equal(first, second)

@@ -1,4 +1,4 @@
-"""Sounds from magnitudes alone: what stays as it is, what never grows, and what comes back."""
+"""Sounds from magnitudes alone: what stays unchanged, what never grows, and what is recovered."""
 
 import math
 from itertools import pairwise
@@ -22,9 +22,9 @@ def test_magnitudes_of_a_sound_with_its_own_phases_are_a_fixed_point() -> None:
 
 
 def test_the_distance_to_what_is_wanted_never_grows() -> None:
-    wanted = noise(129 * 12).abs().reshape(129, 12)  # that no sound has
-    sounds = [griffin_lim(wanted, WINDOW, HOP, rounds) for rounds in range(8)]
-    distances = [float((spectrum(sound, WINDOW, HOP).abs() - wanted).square().sum()) for sound in sounds]
+    magnitudes = noise(129 * 12).abs().reshape(129, 12)  # no sound has these
+    sounds = [griffin_lim(magnitudes, WINDOW, HOP, rounds) for rounds in range(8)]
+    distances = [float((spectrum(sound, WINDOW, HOP).abs() - magnitudes).square().sum()) for sound in sounds]
     assert all(after < before for before, after in pairwise(distances))
 
 
@@ -33,13 +33,13 @@ def test_a_sine_comes_back_at_its_frequency_and_as_loud() -> None:
     tone = 0.5 * (2 * math.pi * 1000 * time).sin()
     back = griffin_lim(spectrum(tone, WINDOW, HOP).abs(), WINDOW, HOP, rounds=20)
     assert len(back) == RATE
-    assert int(torch.fft.rfft(back).abs().argmax()) == 1000  # in hertz, of a sound of one second
+    assert int(torch.fft.rfft(back).abs().argmax()) == 1000  # hertz, for a sound of one second
     assert math.isclose(float(back.square().mean()), float(tone.square().mean()), rel_tol=0.02)
 
 
 def test_the_same_magnitudes_give_the_same_sound() -> None:
-    wanted = noise(129 * 5).abs().reshape(129, 5)
-    assert torch.equal(griffin_lim(wanted, WINDOW, HOP, 3), griffin_lim(wanted, WINDOW, HOP, 3))
+    magnitudes = noise(129 * 5).abs().reshape(129, 5)
+    assert torch.equal(griffin_lim(magnitudes, WINDOW, HOP, 3), griffin_lim(magnitudes, WINDOW, HOP, 3))
 
 
 def test_bins_that_bands_determine_are_found_and_others_are_shared_evenly() -> None:
@@ -51,7 +51,7 @@ def test_bins_that_bands_determine_are_found_and_others_are_shared_evenly() -> N
 
 def test_unmixed_bins_are_never_negative_and_come_nearer_to_the_bands() -> None:
     filters, bands = noise(5 * 17).abs().reshape(5, 17), noise(5 * 3).abs().reshape(5, 3)
-    found = [unmix_bands(bands, filters, rounds) for rounds in (0, 1, 10, 100)]
-    distances = [float((filters @ bins - bands).norm()) for bins in found]
+    estimates = [unmix_bands(bands, filters, rounds) for rounds in (0, 1, 10, 100)]
+    distances = [float((filters @ bins - bands).norm()) for bins in estimates]
     assert distances == sorted(distances, reverse=True)
-    assert all(bool((bins >= 0).all()) for bins in found)
+    assert all(bool((bins >= 0).all()) for bins in estimates)

@@ -1,4 +1,4 @@
-"""The hierarchical encoder of dialogues: how turns are told apart, what each knows, and what looks at them."""
+"""The hierarchical dialogue encoder: how it separates turns, what each turn knows, and what attends to them."""
 
 from typing import Any
 
@@ -26,13 +26,13 @@ def translator(**changes: Any) -> Translation:
 
 
 def test_turns_begin_with_their_marks_and_what_stands_before_the_first_is_a_turn_too() -> None:
-    """7 marks a turn; 0 is padding."""
+    """7 marks a turn, and 0 is padding."""
     source = torch.tensor([[7, 1, 2, 7, 3, 9], [4, 7, 7, 9, 0, 0]])
-    found = split_turns(source, torch.tensor([6, 4]), [7])
-    assert found.counts.tolist() == [2, 3]
-    assert found.lengths.tolist() == [3, 3, 1, 1, 2]
-    assert found.words.tolist() == [[0, 1, 2], [3, 4, 5], [6, 0, 0], [7, 0, 0], [8, 9, 0]]
-    assert found.turns.tolist() == [[0, 1, 0], [2, 3, 4]]
+    turns = split_turns(source, torch.tensor([6, 4]), [7])
+    assert turns.counts.tolist() == [2, 3]
+    assert turns.lengths.tolist() == [3, 3, 1, 1, 2]
+    assert turns.words.tolist() == [[0, 1, 2], [3, 4, 5], [6, 0, 0], [7, 0, 0], [8, 9, 0]]
+    assert turns.turns.tolist() == [[0, 1, 0], [2, 3, 4]]
 
 
 def test_a_mark_may_be_several_tokens_and_none_makes_one_turn() -> None:
@@ -62,8 +62,8 @@ PAIRS = [("— one — two — three", "um"), ("— a", "dois"), ("no dash", "x"
 def test_batch_is_alone_and_padding_changes_nothing(decoder: str) -> None:
     task = translator(decoder=decoder)
     together = forced_scores(task, task.pair_up(PAIRS))
-    for pair, found in zip(PAIRS, together, strict=True):
-        torch.testing.assert_close(forced_scores(task, task.pair_up([pair]))[0], found)
+    for pair, scores in zip(PAIRS, together, strict=True):
+        torch.testing.assert_close(forced_scores(task, task.pair_up([pair]))[0], scores)
 
 
 def test_a_watched_decoder_looks_at_turns_which_are_named() -> None:
@@ -80,7 +80,7 @@ def test_a_watched_decoder_looks_at_turns_which_are_named() -> None:
 
 
 def test_vectors_of_words_stand_where_the_words_do() -> None:
-    """The first turn of two dialogues is the same, and so are its vectors, wherever the others end."""
+    """Two dialogues have the same first turn, and its vectors are equal wherever the others end."""
     task = translator()
     batch = task.read(["— ab — cd", "— ab"])
     embedded, states = task.model.layers(batch.source, batch.source_lengths)

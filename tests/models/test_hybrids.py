@@ -1,4 +1,4 @@
-"""Hybrids: an encoder of attention before a recurrent decoder, and a recurrent encoder before a Transformer's."""
+"""Hybrids: an attention encoder with a recurrent decoder, and a recurrent encoder with a Transformer decoder."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,7 +53,7 @@ def test_the_encoder_of_attention_is_that_of_a_transformer() -> None:
 
 
 def test_the_decoder_begins_with_the_mean_of_the_places_that_are_real() -> None:
-    model = attentive(decoder="bottleneck", embedding=6)  # embeddings of another width enter by a matrix
+    model = attentive(decoder="bottleneck", embedding=6)  # a matrix maps embeddings of another width
     means = [
         model.encoder.layer_states(model.source_embedding(row[None, :length]), torch.tensor([length]))[-1][0].mean(0)
         for row, length in zip(SOURCE, LENGTHS.tolist(), strict=True)
@@ -63,19 +63,19 @@ def test_the_decoder_begins_with_the_mean_of_the_places_that_are_real() -> None:
 
 @pytest.mark.parametrize("cell", ["lstm", "gru-reset-first"])
 def test_a_recurrent_encoder_is_its_cells_written_out(cell: str) -> None:
-    """Two layers one above the other, each from both ends, over embeddings without places."""
+    """Two stacked bidirectional layers over embeddings without positions."""
     model = recurrent(cell=cell)
     states = model.source_embedding(SOURCE)
     for block in model.encoder:
         both = [unroll(block.stack.layers[0], states, LENGTHS, backward=backward)[0] for backward in (False, True)]
-        states = torch.cat([found.hidden for found in both], dim=-1)
+        states = torch.cat([direction.hidden for direction in both], dim=-1)
     torch.testing.assert_close(model.encode(SOURCE, LENGTHS), states)
     memory = model.read(SOURCE, LENGTHS)
     torch.testing.assert_close(memory.blocks[0], model.decoder[0].cross.remember(states))
 
 
 class _Logits(torch.nn.Module):
-    """The logits of two short pairs, for which a module is called."""
+    """Logits of two short pairs, as a callable module."""
 
     def __init__(self, model: Transformer) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ def test_gradients_of_a_recurrent_encoder_are_those_of_finite_differences() -> N
 
 
 def test_a_recurrent_encoder_has_no_weights_to_count() -> None:
-    """One block and two recurrent layers: the decoder's two attentions with two heads each."""
+    """One block and two recurrent layers: the decoder's two attentions have two heads each."""
     assert recurrent().cost(5)["weights"] == 2 * 2 * 25
 
 

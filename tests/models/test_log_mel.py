@@ -1,4 +1,4 @@
-"""Log-mel features: tones lie in their bands, and silence around a sound changes nothing."""
+"""Log-mel features: tones fall into their bands, and silence around a sound changes nothing."""
 
 import math
 
@@ -18,7 +18,7 @@ def test_filters_are_triangles_that_reach_to_the_middles_of_their_neighbours() -
     assert filters.shape == (10, 129)
     assert (filters.amax(1) > 0.5).all()
     inner = filters[:, filters[0].argmax() + 1 : filters[-1].argmax()].sum(0)
-    torch.testing.assert_close(inner, torch.ones_like(inner))  # what one band loses its neighbour gains
+    torch.testing.assert_close(inner, torch.ones_like(inner))  # one band's loss is its neighbour's gain
 
 
 def test_a_higher_tone_is_loudest_in_a_higher_band() -> None:
@@ -47,9 +47,9 @@ def test_features_are_those_of_float32_whatever_the_precision_of_the_network() -
 
 def test_standardised_bands_have_mean_zero_and_deviation_one_over_their_own_frames() -> None:
     frames = torch.randn(2, 9, 3, generator=torch.Generator().manual_seed(0)) * 5 + 2
-    found = standardise(frames, torch.tensor([9, 4]))
+    features = standardise(frames, torch.tensor([9, 4]))
     for row, count in ((0, 9), (1, 4)):
-        own = found[row, :count]
-        torch.testing.assert_close(own.mean(0), torch.zeros(3), atol=1e-5, rtol=0)
-        torch.testing.assert_close(own.std(0, correction=0), torch.ones(3), atol=1e-3, rtol=0)
-    assert not found[1, 4:].any()
+        real_frames = features[row, :count]
+        torch.testing.assert_close(real_frames.mean(0), torch.zeros(3), atol=1e-5, rtol=0)
+        torch.testing.assert_close(real_frames.std(0, correction=0), torch.ones(3), atol=1e-3, rtol=0)
+    assert not features[1, 4:].any()

@@ -1,4 +1,4 @@
-"""The mixture density: numbers on paper, an integral of one, parity with torch, and what temperature does."""
+"""The mixture density: numbers by hand, an integral of one, parity with torch, and temperature."""
 
 import math
 
@@ -10,7 +10,7 @@ from regard.models.strokes.mixture import Mixture, draw_move, log_density, log_p
 
 
 def mixture(**changes: list) -> Mixture:
-    """Two Gaussians of shares 1/4 and 3/4."""
+    """Return two Gaussians with shares 1/4 and 3/4."""
     parts = {
         "log_shares": [[math.log(0.25), math.log(0.75)]],
         "means": [[[0.0, 0.0], [1.0, -1.0]]],
@@ -22,7 +22,7 @@ def mixture(**changes: list) -> Mixture:
 
 
 def test_one_gaussian_on_paper() -> None:
-    """At its mean a standard Gaussian in the plane has the density 1 / 2π; one deviation off, e^−½ of that."""
+    """At its mean a standard Gaussian in the plane has density 1 / 2π; one deviation away, e^−½ of that."""
     alone = mixture(log_shares=[[0.0, -torch.inf]])
     at = log_density(alone, torch.tensor([[0.0, 0.0]], dtype=torch.float64))
     off = log_density(alone, torch.tensor([[0.0, 1.0]], dtype=torch.float64))
@@ -35,7 +35,7 @@ def test_pens_on_paper() -> None:
 
 
 def gaussian(moves: Tensor, mean: list[float], covariance: list[list[float]]) -> Tensor:
-    """exp(−½ (x − μ)ᵀ Σ⁻¹ (x − μ)) / 2π √|Σ|, as textbooks have it."""
+    """exp(−½ (x − μ)ᵀ Σ⁻¹ (x − μ)) / 2π √|Σ|, as in textbooks."""
     sigma, off = torch.tensor(covariance, dtype=torch.float64), moves - torch.tensor(mean, dtype=torch.float64)
     distance = torch.einsum("...i,ij,...j", off, sigma.inverse(), off)
     return (-0.5 * distance).exp() / (2 * math.pi * sigma.det().sqrt())
@@ -59,7 +59,7 @@ def test_whatever_a_network_says_the_density_integrates_to_one() -> None:
 def test_drawn_moves_have_the_mean_and_the_correlation_that_they_should() -> None:
     alone = mixture(log_shares=[[-torch.inf, 0.0]])
     chance = torch.rand(20_000, 4, generator=torch.Generator().manual_seed(3))
-    wide = Mixture(*(each.expand(20_000, *each.shape[1:]) for each in alone))
+    wide = Mixture(*(part.expand(20_000, *part.shape[1:]) for part in alone))
     moves, pens = draw_move(wide, 1.0, chance)
     assert moves.mean(dim=0).tolist() == pytest.approx([1, -1], abs=0.05)
     assert torch.corrcoef(moves.T)[0, 1].item() == pytest.approx(0.6, abs=0.02)
@@ -68,7 +68,7 @@ def test_drawn_moves_have_the_mean_and_the_correlation_that_they_should() -> Non
 
 def test_the_colder_the_nearer_to_the_most_probable() -> None:
     chance = torch.rand(200, 4, generator=torch.Generator().manual_seed(4))
-    wide = Mixture(*(each.expand(200, *each.shape[1:]) for each in mixture()))
+    wide = Mixture(*(part.expand(200, *part.shape[1:]) for part in mixture()))
     moves, pens = draw_move(wide, 1e-6, chance)
     torch.testing.assert_close(moves, torch.tensor([1.0, -1.0], dtype=torch.float64).expand(200, 2), atol=0.01, rtol=0)
     assert (pens == 2).all()

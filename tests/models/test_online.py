@@ -26,12 +26,12 @@ def build(**options: Any) -> Online:
 
 
 def batch_of(source: list[int], target: list[int]) -> PairBatch:
-    lengths = [torch.tensor([len(each)]) for each in (source, target)]
+    lengths = [torch.tensor([len(tokens)]) for tokens in (source, target)]
     return PairBatch.of(torch.tensor([source]), lengths[0], torch.tensor([target]), lengths[1], 1)
 
 
 def script(network: Online, monkeypatch: pytest.MonkeyPatch, decisions: list[tuple[bool, ...]]) -> None:
-    """Let each row decide as it is told, step by step; behind the end of what it is told it writes."""
+    """Script each row's decisions step by step; after the script ends it writes."""
     steps = iter(range(99))
 
     def decide(logit: Tensor, manner: Tensor) -> Tensor:
@@ -47,7 +47,7 @@ def follow(network: Online, batch: PairBatch) -> Course:
 
 
 def test_where_tokens_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three letters of two steps each: write at the second step and the fourth; what is left comes at the last."""
+    """Three letters of two steps each: write at the second and fourth steps; the rest comes at the last."""
     network, batch = build(repeats=2), batch_of([3, 4, 2], [3, 4, 5, 2])
     script(network, monkeypatch, [(False, True, False, True, False)])
     course = follow(network, batch)
@@ -56,7 +56,7 @@ def test_where_tokens_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
     assert course.before[0].tolist() == [0, 0, 1, 1, 2, 2, 3]
     assert course.steps_of(4).tolist() == [[1, 3, 5, 6]]
     assert course.log_probability[0, :5].all()
-    assert not course.log_probability[0, 5:].any()  # at the last step there is nothing to decide
+    assert not course.log_probability[0, 5:].any()  # the last step leaves nothing to decide
     assert not course.entropy[0, 5:].any()
 
 
@@ -73,22 +73,22 @@ def test_the_alignment_that_is_watched_only_moves_on() -> None:
 
 
 def test_what_comes_later_changes_nothing_that_was_written() -> None:
-    """The inputs differ in their last token alone: all that happens before it is read is the same."""
+    """The inputs differ only in their last token: everything before it is read is the same."""
     network = build(repeats=2).eval()
     first, second = (follow(network, batch_of([3, 4, 5, last], [3, 4, 2])) for last in (2, 3))
-    known = int((first.places[0] < 3).sum())
-    assert known >= 3
-    torch.testing.assert_close(first.states[:, :known], second.states[:, :known])
+    early = int((first.places[0] < 3).sum())
+    assert early >= 3
+    torch.testing.assert_close(first.states[:, :early], second.states[:, :early])
 
 
 def course_of_each(network: Online, batch: PairBatch, monkeypatch: pytest.MonkeyPatch) -> dict[Any, tuple[bool, ...]]:
-    """Every course there is, and decisions that lead to it."""
-    found = dict[Any, tuple[bool, ...]]()
+    """Return every possible course with decisions that lead to it."""
+    courses = dict[Any, tuple[bool, ...]]()
     for decisions in product((False, True), repeat=3):
         script(network, monkeypatch, [decisions])
         course = follow(network, batch)
-        found.setdefault(tuple(course.writes[0].tolist()), decisions)
-    return found
+        courses.setdefault(tuple(course.writes[0].tolist()), decisions)
+    return courses
 
 
 @pytest.mark.parametrize(
@@ -98,12 +98,12 @@ def course_of_each(network: Online, batch: PairBatch, monkeypatch: pytest.Monkey
 def test_the_signal_is_the_exact_gradient_on_average(
     baseline: str, samples: int, entropy: float, delay: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of −E[log p(y | b) − δ Σ places] − λ H(b), with every way to decide written out."""
+    """The gradient of −E[log p(y | b) − δ Σ places] − λ H(b), with every way to decide written out."""
     network = build(repeats=2, baseline=baseline, samples=samples, entropy=entropy, delay=delay)
     batch = batch_of([3, 2], [4, 2])
     objective, weights = objective_for(network.options, 0.0), list(network.parameters())
     courses = list(course_of_each(network, batch, monkeypatch).values())
-    assert len(courses) == 7  # of two tokens within three steps, or later
+    assert len(courses) == 7  # two tokens within three steps, or later
     bound, chances = torch.zeros((), dtype=torch.float64), []
     for decisions in courses:
         script(network, monkeypatch, [decisions])
@@ -116,19 +116,19 @@ def test_the_signal_is_the_exact_gradient_on_average(
     assert sum(chances) == pytest.approx(1.0)
     exact = torch.autograd.grad(-bound, weights, allow_unused=True)
     mean = [torch.zeros_like(weight) for weight in weights]
-    for drawn in product(range(len(courses)), repeat=samples):
-        script(network, monkeypatch, [courses[number] for number in drawn])
+    for numbers in product(range(len(courses)), repeat=samples):
+        script(network, monkeypatch, [courses[number] for number in numbers])
         carry = {"baseline": torch.tensor(-1.5, dtype=torch.float64)}
-        found = torch.autograd.grad(objective(network, batch, carry).total, weights, allow_unused=True)
-        chance = torch.tensor([chances[number] for number in drawn]).prod()
-        mean = [a if b is None else a + chance * b for a, b in zip(mean, found, strict=True)]
+        gradients = torch.autograd.grad(objective(network, batch, carry).total, weights, allow_unused=True)
+        chance = torch.tensor([chances[number] for number in numbers]).prod()
+        mean = [a if b is None else a + chance * b for a, b in zip(mean, gradients, strict=True)]
     for one, other in zip(mean, exact, strict=True):
         torch.testing.assert_close(one, torch.zeros_like(one) if other is None else other)
 
 
 @pytest.mark.parametrize(("delay", "entropy", "steps", "places"), [(0.05, 0.2, 70, {1, 2}), (0.0, 0.0, 25, {4})])
 def test_it_learns_when_to_write(delay: float, entropy: float, steps: int, places: set[int]) -> None:
-    """The output says which token came second, so the first step is too early; where waiting is free, it waits."""
+    """The output says which token came second, so the first step is too early. Waiting is free, so it waits."""
     network = build(width=12, embedding=6, repeats=1, samples=8, delay=delay, entropy=entropy).float()
     objective, optimizer = objective_for(network.options, 0.0), torch.optim.Adam(network.parameters(), lr=0.03)
     source = torch.tensor([[a, b, 5, 5, 2] for a in (3, 4) for b in (3, 4)])

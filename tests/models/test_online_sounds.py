@@ -1,4 +1,4 @@
-"""Labels written while frames are heard: when, how probably, and how decisions are learnt."""
+"""Labels written while frames arrive: when, with what probability, and how decisions are learnt."""
 
 import math
 from typing import Any
@@ -31,33 +31,33 @@ def frames(*lengths: int) -> tuple[Tensor, Tensor]:
 
 
 def script(network: Listener, monkeypatch: pytest.MonkeyPatch, decisions: list[bool]) -> None:
-    """Let a single row decide as it is told, again and again from the beginning; then it writes."""
+    """Script the decisions of a single row, repeated from the beginning; then it writes."""
     steps = iter([*decisions, *[True] * 9] * 9)
     monkeypatch.setattr(network.decision, "decide", lambda logit, manner: torch.tensor([next(steps)]))
 
 
 def test_a_label_lies_at_the_frame_where_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve frames are six steps: wait, write, wait, write, and at the fifth step the end."""
+    """Twelve frames are six steps: wait, write, wait, write, and the end at the fifth step."""
     network = build().eval()
     heard = network.hear(*frames(12))
     script(network, monkeypatch, [False, True, False, True, True])
     with watching(network) as gazes:
-        assert network.best(heard)  # what is tried on the way is not looked at
+        assert network.best(heard)  # attempts on the way are not looked at
         script(network, monkeypatch, [False, True, False, True, True])
         assert network.align(heard, *as_labels([[1, 0]], torch.device("cpu"))) == [[(1, 2), (3, 4)]]
     (gaze,) = gazes
     assert (gaze.looks_from, gaze.looks_at) == ("source", "labels")
     weights = gaze.weights[0, 0]
     torch.testing.assert_close(weights.sum(-1), torch.ones(6).double())
-    assert (weights[:2, 0] > 0).all()  # until it is written the first label might be
+    assert (weights[:2, 0] > 0).all()  # the first label is possible until it is written
     assert (weights[2:4, 1] > 0).all()
     assert not weights[2:, 0].any()
-    assert not weights[4:, :2].any()  # the end is no label, and behind it nothing is heard
+    assert not weights[4:, :2].any()  # the end is not a label, and nothing is heard after it
     assert float(weights[5, 2]) == 1.0
 
 
 def test_the_score_is_that_of_the_labels_and_of_the_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of six frames: wait, write label 1, then the end, to which the last step leaves no choice."""
+    """Steps of six frames: wait, write label 1, then the end, which is forced at the last step."""
     network = build().eval()
     heard = network.hear(*frames(6))
     script(network, monkeypatch, [False, True])
@@ -66,8 +66,8 @@ def test_the_score_is_that_of_the_labels_and_of_the_decisions(monkeypatch: pytes
     logs = network.logits(course.states[0]).log_softmax(-1)
     by_hand = (1 - chance[0]).log() + chance[1].log() + logs[1, 1] + logs[2, network.end]
     script(network, monkeypatch, [False, True])
-    found = network.score(heard, *as_labels([[1]], torch.device("cpu")))
-    torch.testing.assert_close(found[0], by_hand)
+    score = network.score(heard, *as_labels([[1]], torch.device("cpu")))
+    torch.testing.assert_close(score[0], by_hand)
 
 
 def test_what_it_writes_is_what_a_beam_of_one_finds_and_batch_mates_change_nothing() -> None:
@@ -76,14 +76,14 @@ def test_what_it_writes_is_what_a_beam_of_one_finds_and_batch_mates_change_nothi
     heard = network.hear(sounds, lengths)
     written = network.best(heard)
     steps = LabelSteps(network)
-    assert [list(each) for each in _search_labels(_Task(network), heard, 1, LabelSearch(1))] == written
+    assert [list(labels) for labels in _search_labels(_Task(network), heard, 1, LabelSearch(1))] == written
     assert all(len(row) < int(limit) for row, limit in zip(written, steps.limits(heard), strict=True))
     for row, length in enumerate(lengths.tolist()):
         assert network.best(network.hear(sounds[row : row + 1, :length], lengths[row : row + 1])) == [written[row]]
 
 
 class _Task:
-    """As much of a task as a search asks for."""
+    """As much of a task as a search needs."""
 
     def __init__(self, model: Listener) -> None:
         self.model = model
@@ -96,12 +96,12 @@ def test_a_beam_that_is_too_wide_is_refused() -> None:
 
 
 def test_a_language_model_has_its_say() -> None:
-    """It allows nothing but one label, then the other, then the end."""
-    network, wanted = build().eval(), (1, 0, 2)
+    """It allows only one label, then the other, then the end."""
+    network, order = build().eval(), (1, 0, 2)
 
     class Strict:
         def after(self, prefix: tuple[int, ...]) -> list[float]:
-            return [0.0 if label == wanted[len(prefix) % 3] else -50.0 for label in range(3)]
+            return [0.0 if label == order[len(prefix) % 3] else -50.0 for label in range(3)]
 
     heard = network.hear(*frames(14, 9))
     assert _search_labels(_Task(network), heard, 3, LabelSearch(3, Strict(), 1.0)) == [(1, 0), (1, 0)]
@@ -115,11 +115,11 @@ def test_it_begins_as_eager_as_it_is_told() -> None:
 
 
 def test_entropy_draws_to_the_first_chance() -> None:
-    """log 2 where a decision is as probable as at first, and less by the divergence from that elsewhere."""
+    """log 2 where a decision is as probable as at first; elsewhere less, by the divergence from that."""
     network = build(first_chance=0.2)
-    found = network._entropy(torch.tensor([[0.25, 1.0]], dtype=torch.float64).log())[0].tolist()
+    entropies = network._entropy(torch.tensor([[0.25, 1.0]], dtype=torch.float64).log())[0].tolist()
     less = 0.5 * math.log(0.5 / 0.2) + 0.5 * math.log(0.5 / 0.8)
-    assert found == [pytest.approx(math.log(2)), pytest.approx(math.log(2) - less)]  # chances of 1/5 and 1/2
+    assert entropies == [pytest.approx(math.log(2)), pytest.approx(math.log(2) - less)]  # chances of 1/5 and 1/2
 
 
 def test_a_delay_costs_nothing_at_first_and_more_with_the_batches() -> None:
@@ -129,23 +129,23 @@ def test_a_delay_costs_nothing_at_first_and_more_with_the_batches() -> None:
 
 
 def test_the_weight_of_the_entropy_falls_with_the_batches() -> None:
-    """Where rewards count nothing, decisions learn from the entropy alone, and not at all once it weighs nothing."""
+    """With zero rewards, decisions learn from the entropy alone, and not at all once its weight is zero."""
     network = build(entropy=0.5, entropy_falls=10, reward=0.0, samples=2)
     heard, real = network.hear(*frames(8)), torch.ones(1, 1, 2, dtype=torch.bool)
     inputs, target = torch.tensor([[2, 1]]), torch.tensor([[1, 2]])
     gradients = []
     for batches in (0, 5, 10):
         torch.manual_seed(1)
-        found = learn_to_write(network, heard, inputs, target, real, {"batches": torch.tensor(batches)})
-        (gradient,) = torch.autograd.grad(found.loss, [network.decision.gate.bias], retain_graph=True)
+        losses = learn_to_write(network, heard, inputs, target, real, {"batches": torch.tensor(batches)})
+        (gradient,) = torch.autograd.grad(losses.loss, [network.decision.gate.bias], retain_graph=True)
         gradients.append(float(gradient))
-        assert int(found.carry["batches"]) == batches + 1
+        assert int(losses.carry["batches"]) == batches + 1
     assert gradients[0] != 0
     assert gradients[1:] == [pytest.approx(gradients[0] / 2), 0.0]
 
 
 def test_it_learns_to_wait_until_a_label_was_heard() -> None:
-    """Two labels, each a band that is loud for one step somewhere in a third of the sound."""
+    """Each of two labels is a band that is loud for one step somewhere in a third of the sound."""
     network = build(width=16, embedding=4, stack=1, samples=4, first_chance=0.3, delay=0.02).float().train()
     optimizer = torch.optim.Adam(network.parameters(), lr=0.04)
 

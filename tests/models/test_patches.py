@@ -1,4 +1,4 @@
-"""The Transformer over patches: its cuts, its cost counted on paper, its gazes, and heads that look by place."""
+"""The patch Transformer: patches, cost by hand, gazes, and heads that attend by position."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def test_the_rollout_says_where_the_answer_came_from() -> None:
 
 
 def test_a_picture_is_shown_with_the_edges_that_its_last_patches_were_filled_up_with() -> None:
-    """Cells laid over the picture alone would be narrower than the patches."""
+    """Cells over the picture alone would be narrower than the patches."""
     labels = PictureLabels(classes=["a", "b"], height=5, width=7)
     task = Glimpses(PatchTransformer(PatchOptions(**SMALL), 2, 5, 7), labels, GlimpsesTraining())
     picture = torch.full((1, 5, 7), 255, dtype=torch.uint8)
@@ -71,11 +71,11 @@ def test_an_encoder_of_patches_gives_a_captioner_an_annotation_for_each() -> Non
     encoder = encoder_of(options, side=10).eval()
     assert (encoder.grid, encoder.depth, len(encoder.places)) == ((3, 3), 8, 9)
     pixels = torch.rand(2, 100, 3)
-    found = encoder(pixels)
-    assert found.shape == (2, 9, 8)
-    pixels[0, 99] = 0  # the last pixel lies in the last patch, of which all others are told
-    assert not torch.equal(encoder(pixels)[0, 0], found[0, 0])
-    assert torch.equal(encoder(pixels)[1], found[1])
+    result = encoder(pixels)
+    assert result.shape == (2, 9, 8)
+    pixels[0, 99] = 0  # the last pixel is in the last patch, which all others see
+    assert not torch.equal(encoder(pixels)[0, 0], result[0, 0])
+    assert torch.equal(encoder(pixels)[1], result[1])
     with pytest.raises(Fault, match="channels and kernel belong to convolutions; omit them with patches"):
         check(EncoderOptions, {"patches": SMALL, "kernel": 3}, "model.encoder")
 
@@ -94,13 +94,13 @@ def test_people_see_rollout_heads_and_learnt_places(tmp_path: Path, capsys: pyte
     for options in ([], ["--side", "encoder", "--layer", "1", "--head", "2"]):
         capsys.readouterr()
         assert main(["look", model, picture, *options]) == 0
-        said = capsys.readouterr().out
-        assert ("\nrollout" in said) != bool(options)
-    assert "3, 1" in said  # the first patch of the third row looks, too
+        output = capsys.readouterr().out
+        assert ("\nrollout" in output) != bool(options)
+    assert "3, 1" in output  # the first patch of the third row looks too
     assert main(["heads", model]) == 0
-    drawn = tmp_path / "heads.png"
-    assert main(["show", "convolution", "--model", model, "-o", str(drawn)]) == 0
-    assert drawn.read_bytes().startswith(b"\x89PNG")
+    path = tmp_path / "heads.png"
+    assert main(["show", "convolution", "--model", model, "-o", str(path)]) == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_lesson_refuses_filters_without_a_middle(capsys: pytest.CaptureFixture[str]) -> None:

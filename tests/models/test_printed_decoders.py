@@ -1,4 +1,4 @@
-"""Recurrent decoders as lectures print them, each against its equations written out here, in float64."""
+"""Recurrent decoders as printed in lectures, each compared in float64 with its equations written out here."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,14 +32,14 @@ def states(model: Seq2Seq) -> Tensor:
 
 
 def encoded(model: Seq2Seq, row: int) -> tuple[Tensor, Tensor]:
-    """The encoder's states of one sentence, and what the decoder begins with."""
+    """Return the encoder's states of one sentence and the decoder's initial state."""
     length = int(LENGTHS[row])
-    found, last = model.encoder(model.source_embedding(SOURCE[row : row + 1, :length]), LENGTHS[row : row + 1])
-    return found[0], model.bridge(last)[0].tanh()
+    states, last = model.encoder(model.source_embedding(SOURCE[row : row + 1, :length]), LENGTHS[row : row + 1])
+    return states[0], model.bridge(last)[0].tanh()
 
 
 def by_hand(model: Seq2Seq, step: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]) -> Tensor:
-    """The states of all rows by a step that takes a token's vector, the state before and the encoder's states."""
+    """Return the states of all rows by a step over a token's vector, the previous state and the encoder's states."""
     rows = []
     for row, tokens in enumerate(TARGET):
         read, state = encoded(model, row)
@@ -70,18 +70,18 @@ def test_two_tanh_layers_with_a_look_between() -> None:
 
 
 def test_the_output_bias_behind_two_tanh_layers_learns() -> None:
-    """As autograd has it from the logits, with smoothing and with padding left out."""
+    """As autograd derives it from the logits, with smoothing and without padding."""
     model = build(decoder="tanh", score="dot")
-    found = states(model).flatten(0, 1).detach()
-    wanted = TARGET.flatten()
-    CrossEntropy(0.1).of(model, Forced(found, wanted)).backward()
+    inputs = states(model).flatten(0, 1).detach()
+    targets = TARGET.flatten()
+    CrossEntropy(0.1).of(model, Forced(inputs, targets)).backward()
     gradient, model.out.bias.grad = model.out.bias.grad, None
-    loss = torch.nn.functional.cross_entropy(model.logits(found), wanted, reduction="sum", label_smoothing=0.1)
+    loss = torch.nn.functional.cross_entropy(model.logits(inputs), targets, reduction="sum", label_smoothing=0.1)
     torch.testing.assert_close(gradient, torch.autograd.grad(loss, model.out.bias)[0])
 
 
 def test_a_bottleneck_that_reads_its_context_at_each_step() -> None:
-    """h′_t = f(h′_{t−1}, [y, c]) with c the encoder's last state."""
+    """h′_t = f(h′_{t−1}, [y, c]), where c is the encoder's last state."""
     model = build(decoder="bottleneck", cell="gru", context_at_each_step=True)
     weights = weights_of(model.decoder.stack.layers[0])
     last = model.encoder.whole(model.source_embedding(SOURCE), LENGTHS)
@@ -96,7 +96,7 @@ def test_a_bottleneck_that_reads_its_context_at_each_step() -> None:
 
 
 def test_bahdanaus_score_sees_the_last_token() -> None:
-    """e_i = wᵀ tanh(U [s_{t−1}, y_{t−1}] + V h_i), of an encoder of another width."""
+    """e_i = wᵀ tanh(U [s_{t−1}, y_{t−1}] + V h_i), with an encoder of another width."""
     model = build(decoder="bahdanau", cell="gru", token_in_score=True, encoder_width=10)
     score, weights = model.decoder.look.score, weights_of(model.decoder.stack.layers[0])
 
@@ -113,20 +113,22 @@ def test_bahdanaus_score_sees_the_last_token() -> None:
 @pytest.mark.parametrize("shared", [False, True], ids=["K and V", "K = V"])
 @pytest.mark.parametrize("join", ["concatenated", "averaged"])
 def test_queries_keys_and_values_in_heads(shared: bool, join: str) -> None:
-    """a_i = (K h_i)ᵀ(Q h′), c = Σ α V h_i in each of two heads, whose contexts are joined."""
+    """a_i = (K h_i)ᵀ(Q h′), c = Σ α V h_i in each of two heads, whose contexts are concatenated."""
     heads = {"projected": True, "heads": 2, "join": join, "shared_key_value": shared}
     model = build(decoder="tanh", score="dot", encoder_width=10, **heads)
-    found = model.decoder.projections
-    values = found.to_key if found.to_value is None else found.to_value
-    matrices = zip(*(matrix.weight.chunk(2) for matrix in (found.to_query, found.to_key, values)), strict=True)
+    projections = model.decoder.projections
+    values = projections.to_key if projections.to_value is None else projections.to_value
+    matrices = zip(
+        *(matrix.weight.chunk(2) for matrix in (projections.to_query, projections.to_key, values)), strict=True
+    )
     per_head = [*matrices]
 
     def step(vector: Tensor, state: Tensor, read: Tensor) -> tuple[Tensor, Tensor]:
         entered = model.decoder.enter(torch.cat([vector, state])).tanh()
         contexts = []
         for q, k, v in per_head:
-            scores = torch.stack([(k @ known) @ (q @ entered) for known in read])
-            contexts.append(sum(weight * (v @ known) for weight, known in zip(scores.softmax(0), read, strict=True)))
+            scores = torch.stack([(k @ vector) @ (q @ entered) for vector in read])
+            contexts.append(sum(weight * (v @ vector) for weight, vector in zip(scores.softmax(0), read, strict=True)))
         context = torch.cat(contexts) if join == "concatenated" else (contexts[0] + contexts[1]) / 2
         state = model.decoder.combine(torch.cat([context, entered])).tanh()
         return state, state
@@ -154,10 +156,10 @@ def test_positive_products_are_shared_out_and_others_refused() -> None:
     model = build(cell="logistic", score="dot", normaliser="plain", positive="none", input_feeding=False)
     read, state = encoded(model, 0)
     vector = model.target_embedding(TARGET[:1, :1])[0, 0]
-    own = model.decoder.stack.layers[0].step(vector[None], state[None])[0]
-    products = read @ own
+    hidden = model.decoder.stack.layers[0].step(vector[None], state[None])[0]
+    products = read @ hidden
     context = products / products.sum() @ read
-    expected = model.decoder.combine(torch.cat([context, own])).tanh()
+    expected = model.decoder.combine(torch.cat([context, hidden])).tanh()
     torch.testing.assert_close(states(model)[0, 0], expected)
     with pytest.raises(Fault, match=r"positive = 'none'.*but one is -[0-9.]+. Choose another score, or set"):
         states(build(cell="vanilla", score="dot", normaliser="plain", positive="none"))
@@ -190,7 +192,7 @@ def test_gradients_are_those_of_finite_differences(table: dict[str, Any]) -> Non
 
 
 class _Logits(torch.nn.Module):
-    """The logits of two short pairs, for which a module is called."""
+    """Logits of two short pairs, as a callable module."""
 
     def __init__(self, model: Seq2Seq) -> None:
         super().__init__()
@@ -257,7 +259,7 @@ def test_impossible_builds_are_refused(table: dict[str, Any], words: str) -> Non
 
 
 def test_cost_of_heads_and_blocks_on_paper() -> None:
-    """Two averaged heads have keys of 4 and values of 8 numbers; a block looks twice as wide as its states."""
+    """Two averaged heads have keys of 4 and values of 8 numbers; a block's attention is twice as wide as its states."""
     model = build(projected=True, heads=2, join="averaged", encoder="transformer", encoder_layers=3)
     matrices = sum(p.numel() for n, p in model.named_parameters() if p.dim() == 2 and "embedding" not in n)
     looking = 25 * (2 * (4 + 8) + 3 * 2 * 8)

@@ -1,4 +1,4 @@
-"""The recurrent model of visual attention: its formulas written out, its paths, its gradients, what an answer costs."""
+"""The recurrent model of visual attention: its formulas, paths, gradients, and the cost of an answer."""
 
 import math
 
@@ -31,14 +31,14 @@ def test_it_is_the_equations_of_the_paper() -> None:
         hidden = (model.remember(hidden) + model.take_in(glimpse)).relu()
         if step < 2:
             mean = model.location(hidden).tanh()
-            drawn = mean + 0.2 * noise[0, 0, step]
+            location = mean + 0.2 * noise[0, 0, step]
             normal = torch.distributions.Normal(mean, 0.2)
-            log_policy.append(normal.log_prob(drawn).sum() + math.log(2 * math.pi * 0.2**2))
-            place = drawn.clamp(-1, 1)
-    found = model(picture, start, noise)
-    torch.testing.assert_close(found.log_probabilities[0, 0], F.log_softmax(model.action(hidden), dim=-1))
-    torch.testing.assert_close(found.log_policy[0, 0], torch.stack(log_policy))
-    torch.testing.assert_close(found.places[0, 0, -1], place)
+            log_policy.append(normal.log_prob(location).sum() + math.log(2 * math.pi * 0.2**2))
+            place = location.clamp(-1, 1)
+    result = model(picture, start, noise)
+    torch.testing.assert_close(result.log_probabilities[0, 0], F.log_softmax(model.action(hidden), dim=-1))
+    torch.testing.assert_close(result.log_policy[0, 0], torch.stack(log_policy))
+    torch.testing.assert_close(result.places[0, 0, -1], place)
 
 
 def test_answering_takes_the_mean_places_from_the_centre() -> None:
@@ -51,7 +51,7 @@ def test_several_paths_are_averaged_and_batch_mates_change_nothing() -> None:
     model, pictures = small(paths=5), torch.rand(3, 10, 10)
     together = model.answer(pictures)
     torch.testing.assert_close(together.exp().sum(-1), torch.ones(3))
-    torch.testing.assert_close(torch.cat([model.answer(each) for each in pictures.split(1)]), together)
+    torch.testing.assert_close(torch.cat([model.answer(picture) for picture in pictures.split(1)]), together)
     assert not torch.allclose(together, small().answer(pictures))
 
 
@@ -63,14 +63,14 @@ def test_to_learn_it_starts_where_it_is_told_to(start: str, same: bool) -> None:
 
 def test_only_the_policy_teaches_the_location_and_it_shapes_nothing_else() -> None:
     model = small()
-    found = model.explore(torch.rand(2, 10, 10), paths=2)
-    found.log_policy.sum().backward(retain_graph=True)
+    result = model.explore(torch.rand(2, 10, 10), paths=2)
+    result.log_policy.sum().backward(retain_graph=True)
     assert {name for name, part in model.named_parameters() if part.grad is not None} == {
         "location.weight",
         "location.bias",
     }
     model.zero_grad()
-    (found.log_probabilities.sum() + found.baselines.sum()).backward()
+    (result.log_probabilities.sum() + result.baselines.sum()).backward()
     assert model.location.weight.grad is None
     assert model.glimpse.see.weight.grad is not None
 

@@ -1,4 +1,4 @@
-"""Stacks of recurrent layers against torch's own, read whole, in rows of different lengths, and step by step."""
+"""Recurrent stacks compared with torch's own, on whole inputs, on rows of different lengths, and step by step."""
 
 import pytest
 import torch
@@ -54,12 +54,12 @@ def test_padding_is_read_from_neither_end(cell: str, bidirectional: bool) -> Non
     stack, lengths = build(cell, bidirectional=bidirectional), torch.tensor([6, 2, 4])
     together, last = stack.read(inputs(), lengths)
     for row, length in enumerate(lengths.tolist()):
-        alone, own = stack.read(inputs()[row : row + 1, :length], lengths[row : row + 1])
+        alone, state = stack.read(inputs()[row : row + 1, :length], lengths[row : row + 1])
         torch.testing.assert_close(together[row, :length], alone[0])
-        torch.testing.assert_close(last[row], own[0])
+        torch.testing.assert_close(last[row], state[0])
     torch.testing.assert_close(stack.last(inputs(), lengths), last)
     behind = together[torch.arange(3), lengths - 1]
-    torch.testing.assert_close(last[:, :4], behind[:, :4])  # forwards: behind the last token
+    torch.testing.assert_close(last[:, :4], behind[:, :4])  # forwards: after the last token
     if bidirectional:
         torch.testing.assert_close(last[:, 4:], together[:, 0, 4:])  # backwards: at the first
 

@@ -1,4 +1,4 @@
-"""The recurrent language model against plain torch, its kinds of dropout, and reading on from where it was."""
+"""The recurrent language model compared with plain torch, its kinds of dropout, and continued reading."""
 
 import math
 from typing import Any
@@ -19,8 +19,8 @@ TOKENS = 7
 
 def build(**options: Any) -> RecurrentLanguage:
     torch.manual_seed(0)
-    given = {"embedding": 4, "width": 6, **options}
-    return RecurrentLanguage(check(RecurrentLanguageOptions, given), TOKENS).double()
+    table = {"embedding": 4, "width": 6, **options}
+    return RecurrentLanguage(check(RecurrentLanguageOptions, table), TOKENS).double()
 
 
 def tokens(rows: int = 2, time: int = 8) -> Tensor:
@@ -33,7 +33,7 @@ def cell(request: pytest.FixtureRequest) -> str:
 
 
 class Plain(nn.Module):
-    """The same of torch's own modules, put together as in a tutorial."""
+    """The same model from torch's own modules, assembled as in a tutorial."""
 
     def __init__(self, cell: str, tied: bool) -> None:
         super().__init__()
@@ -54,13 +54,13 @@ def test_logits_and_gradients_are_those_of_plain_torch(cell: str, tied: bool) ->
     named = dict(ours.named_parameters())
     pairs = {"embed.weight": "embeddings", "out.weight": "output", "out.bias": "bias"}
     for name, weight in theirs.named_parameters():
-        own = pairs.get(name) or name.replace("lower", "stack.layers.0").replace("upper", "stack.layers.1")
-        weight.data.copy_(named[own])
+        counterpart = pairs.get(name) or name.replace("lower", "stack.layers.0").replace("upper", "stack.layers.1")
+        weight.data.copy_(named[counterpart])
     logits = ours.logits(ours.read(tokens(), ours.begin(2)).states)
     expected = theirs(tokens())
     torch.testing.assert_close(logits, expected)
-    for found in (logits, expected):
-        F.cross_entropy(found.flatten(0, 1), tokens().roll(-1, 1).flatten()).backward()
+    for outputs in (logits, expected):
+        F.cross_entropy(outputs.flatten(0, 1), tokens().roll(-1, 1).flatten()).backward()
     torch.testing.assert_close(ours.embeddings.grad, theirs.embed.weight.grad)
     assert len(named) == len(list(theirs.parameters()))
 
@@ -79,9 +79,9 @@ def test_reading_on_from_what_is_remembered_is_reading_the_whole(cell: str) -> N
 
 def test_what_is_never_written_has_no_probability() -> None:
     model = RecurrentLanguage(RecurrentLanguageOptions(embedding=4, width=6), TOKENS, never=(0, 2))
-    found = model.logits(model.read(tokens(), model.begin(2)).states).softmax(-1)
-    assert found[..., [0, 2]].count_nonzero() == 0
-    torch.testing.assert_close(found.sum(-1), torch.ones(2, 8))
+    probabilities = model.logits(model.read(tokens(), model.begin(2)).states).softmax(-1)
+    assert probabilities[..., [0, 2]].count_nonzero() == 0
+    torch.testing.assert_close(probabilities.sum(-1), torch.ones(2, 8))
 
 
 def test_locked_dropout_has_one_mask_for_all_time_steps() -> None:
@@ -102,7 +102,7 @@ def test_whole_words_are_dropped_wherever_they_occur() -> None:
 
 
 def differences_in_time(model: RecurrentLanguage) -> Tensor:
-    """By how much the states at other steps differ from the first, where one token is read and nothing remembered."""
+    """Return how far states at later steps differ from the first, for one repeated token without memory."""
     for name, weight in model.stack.named_parameters():
         if "hh" in name:
             nn.init.zeros_(weight)
@@ -112,36 +112,36 @@ def differences_in_time(model: RecurrentLanguage) -> Tensor:
 
 @pytest.mark.parametrize("where", ["input_dropout", "layer_dropout", "output_dropout"])
 def test_dropout_anywhere_is_locked_unless_it_is_not(where: str) -> None:
-    """A vanilla cell without weights from state to state gives the same at each step, but for the masks."""
+    """A vanilla cell without state-to-state weights gives the same at each step, except for the masks."""
     assert differences_in_time(build(cell="vanilla", **{where: 0.5})).max() < 1e-12
     assert differences_in_time(build(cell="vanilla", locked=False, **{where: 0.5})).max() > 1e-3
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_weight_drop_leaves_out_weights_from_state_to_state(cell: str, bidirectional: bool) -> None:
-    """What comes out is what a layer gives whose matrix has the mask in it."""
+    """The output equals that of a layer with the mask applied to its matrix."""
     torch.manual_seed(0)
     stack = Stack(cell, 5, 6, 1, weight_drop=0.5, bidirectional=bidirectional).double()
     inputs = torch.randn(2, 4, 5, dtype=torch.float64)
     torch.manual_seed(1)
-    found, final = stack(inputs)
+    outputs, final = stack(inputs)
     torch.manual_seed(1)
     layer = stack.layers[0]
     with torch.no_grad():
-        kept = {name: weight.clone() for name, weight in layer.named_parameters()}
+        weights = {name: weight.clone() for name, weight in layer.named_parameters()}
         for name, weight in layer.named_parameters():
             if name.startswith("weight_hh"):
                 weight.copy_(F.dropout(weight, 0.5))
                 assert 0 < (weight == 0).sum() < weight.numel()
     expected, last = stack.eval()(inputs)
-    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(outputs, expected)
     torch.testing.assert_close(final, last)
     with torch.no_grad():
         for name, weight in layer.named_parameters():
-            weight.copy_(kept[name])
+            weight.copy_(weights[name])
     plain = Stack(cell, 5, 6, 1, bidirectional=bidirectional).double()
     plain.load_state_dict(stack.state_dict())
-    torch.testing.assert_close(stack(inputs)[0], plain(inputs)[0])  # in use it is the whole matrix
+    torch.testing.assert_close(stack(inputs)[0], plain(inputs)[0])  # outside training it is the whole matrix
 
 
 def test_weights_are_drawn_as_published() -> None:

@@ -1,4 +1,4 @@
-"""REINFORCE: that its signal is the exact gradient on average, whatever it is compared with, and how much it wavers."""
+"""REINFORCE: on average its signal is the exact gradient with any baseline; and its variance."""
 
 from itertools import product
 
@@ -17,9 +17,9 @@ PATHS = list(product(range(KEYS), repeat=STEPS))
 
 
 class Toy:
-    """Three choices in a row among two keys, each depending on the one before, as the tokens do.
+    """Three successive choices between two keys, each depending on the one before, as the tokens do.
 
-    Paths are listed in `PATHS`; all that is asked of them is worked out for every one at once.
+    `PATHS` lists the paths; quantities are computed for all of them at once.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Toy:
         self.parameters = (self.scores, self.tokens)
 
     def __call__(self) -> tuple[Tensor, Tensor, Tensor]:
-        """log p(y_t | a), log p(a_t | a before) and the entropy of a_t, of each path (path, time)."""
+        """Return log p(y_t | a), log p(a_t | a before) and the entropy of a_t for each path (path, time)."""
         now = torch.tensor(PATHS)
         before = torch.cat([torch.zeros_like(now[:, :1]), now[:, :-1]], dim=1)
         steps, logs = torch.arange(STEPS), self.scores.log_softmax(-1)
@@ -38,7 +38,7 @@ class Toy:
         return likelihood, logs[steps, before, now], entropy[steps, before]
 
     def best(self) -> int:
-        """The path of the most probable choices."""
+        """Return the path of the most probable choices."""
         path, place = list[int](), 0
         for step in range(STEPS):
             place = int(self.scores[step, place].argmax())
@@ -47,31 +47,31 @@ class Toy:
 
 
 def exact_gradient(toy: Toy, steps: int, entropy_weight: float) -> tuple[Tensor, ...]:
-    """Of −E_a[Σ log p(y_t | a)] − λ H(a), with every path written out."""
-    likelihood, probability, _ = (each[:, :steps] for each in toy())
-    chance = toy()[1].sum(-1).exp()  # steps that are not real sum to one
+    """Return the gradient of −E_a[Σ log p(y_t | a)] − λ H(a), with every path written out."""
+    likelihood, probability, _ = (values[:, :steps] for values in toy())
+    chance = toy()[1].sum(-1).exp()  # padded steps sum to one
     bound = (chance * (likelihood.sum(-1) - entropy_weight * probability.sum(-1))).sum()
     return torch.autograd.grad(-bound, toy.parameters)
 
 
 def gradients(toy: Toy, options: ReinforceOptions, steps: int) -> tuple[Tensor, list[tuple[Tensor, ...]]]:
-    """Of every way to draw the samples: how probable it is, and what gradient it gives."""
-    found, chances = [], []
+    """Return the probability and gradient of every way to draw the samples."""
+    all_gradients, chances = [], []
     real = (torch.arange(STEPS) < steps)[None, None]
-    for drawn in product(range(len(PATHS)), repeat=options.samples):
-        rows = [*drawn, *([toy.best()] if options.paths > options.samples else [])]
-        likelihood, probability, entropy = (each[rows][None] for each in toy())
+    for sample in product(range(len(PATHS)), repeat=options.samples):
+        rows = [*sample, *([toy.best()] if options.paths > options.samples else [])]
+        likelihood, probability, entropy = (values[rows][None] for values in toy())
         average = torch.tensor(-4.0, dtype=torch.float64)
         trying = learn_choices(options, likelihood, probability, entropy, real, average).loss
         written = (likelihood * real)[:, : options.samples].sum() / options.samples
-        found.append(torch.autograd.grad(trying - written, toy.parameters))
+        all_gradients.append(torch.autograd.grad(trying - written, toy.parameters))
         chances.append(probability[0, : options.samples].sum().exp().detach())
-    return torch.stack(chances), found
+    return torch.stack(chances), all_gradients
 
 
 def mean_gradient(toy: Toy, options: ReinforceOptions, steps: int = STEPS) -> list[Tensor]:
-    chances, found = gradients(toy, options, steps)
-    return [torch.einsum("w,w...->...", chances, torch.stack(each)) for each in zip(*found, strict=True)]
+    chances, all_gradients = gradients(toy, options, steps)
+    return [torch.einsum("w,w...->...", chances, torch.stack(parts)) for parts in zip(*all_gradients, strict=True)]
 
 
 CASES = [("none", 1), ("moving", 1), ("moving", 2), ("leave-one-out", 2), ("self-critical", 1), ("self-critical", 2)]
@@ -90,7 +90,7 @@ def test_what_is_said_to_be_inexact_is(changed: dict[str, float]) -> None:
     toy, options = Toy(), check(ReinforceOptions, {"samples": 2, "entropy": 0.0} | changed)
     (scores, tokens), exact = mean_gradient(toy, options), exact_gradient(toy, STEPS, 0.0)
     assert not torch.allclose(scores, exact[0])
-    torch.testing.assert_close(tokens, exact[1])  # which learn from the cross-entropy alone
+    torch.testing.assert_close(tokens, exact[1])  # these learn from the cross-entropy alone
 
 
 def test_half_the_reward_is_half_the_signal() -> None:
@@ -103,12 +103,12 @@ def test_half_the_reward_is_half_the_signal() -> None:
 
 
 def wavering(baseline: str, **options: float) -> float:
-    """The variance of the gradient of the scores with two samples, added up over all of them."""
+    """Return the total variance of the gradient of the scores with two samples."""
     toy = Toy()
-    asked = check(ReinforceOptions, {"samples": 2, "entropy": 0.0, "baseline": baseline, **options})
-    chances, found = gradients(toy, asked, STEPS)
-    each = torch.stack([scores.flatten() for scores, _ in found])
-    return float((chances[:, None] * (each - chances @ each) ** 2).sum())
+    chosen = check(ReinforceOptions, {"samples": 2, "entropy": 0.0, "baseline": baseline, **options})
+    chances, all_gradients = gradients(toy, chosen, STEPS)
+    flat = torch.stack([scores.flatten() for scores, _ in all_gradients])
+    return float((chances[:, None] * (flat - chances @ flat) ** 2).sum())
 
 
 def test_better_baselines_waver_less() -> None:
@@ -122,7 +122,7 @@ def test_to_answer_for_the_own_step_alone_is_steadier() -> None:
 
 
 def test_rewards_on_paper() -> None:
-    """Two steps of three are real. With entropies weighed by 0.5 the first answers for −1 − 2 and for 0.5 · 0.8."""
+    """Two steps of three are real. With entropy weight 0.5 the first is credited with −1 − 2 and 0.5 · 0.8."""
     likelihood, entropy = torch.tensor([[[-1.0, -2.0, -9.0]]]), torch.tensor([[[0.6, 0.8, 9.0]]])
     real = torch.tensor([[[True, True, False]]])
     assert rewards_to_come(likelihood, entropy, real).tolist() == [[[-3, -2, 0]]]

@@ -1,4 +1,4 @@
-"""Caches of a fixed length against those that grow, in float64, for every build of a Transformer."""
+"""Fixed-length caches compared with growing ones in float64, for every build of a Transformer."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ def network_of(task: Translation) -> Transformer:
 @torch.no_grad()
 @pytest.mark.parametrize("name", TRANSFORMERS)
 def test_reserved_is_growing(name: str) -> None:
-    """Whatever rows and sentences a search keeps, and however often it needs more room."""
+    """This holds for any rows and sentences that a search keeps, however often it needs more room."""
     task, chance = build("transformer", TRANSFORMERS[name]), torch.Generator().manual_seed(5)
     network, batch = network_of(task), task.pair_up(PAIRS)
     memory = network.read(batch.source, batch.source_lengths)
@@ -38,15 +38,15 @@ def test_reserved_is_growing(name: str) -> None:
         sentences = len(fixed.sentence.place)
         tokens = torch.randint(0, 200, (sentences * COPIES,), generator=chance)
         expected, past = network.write(tokens[:, None], growing.sentence, growing.row)
-        found, *after = reserved.write(network, tokens, fixed.sentence, fixed.row)
-        torch.testing.assert_close(found, expected[:, 0])
+        states, *after = reserved.write(network, tokens, fixed.sentence, fixed.row)
+        torch.testing.assert_close(states, expected[:, 0])
         rows = torch.randint(0, COPIES, (sentences, COPIES), generator=chance)
         rows = (rows + COPIES * torch.arange(sentences)[:, None]).flatten()
         growing, fixed = State(growing.sentence, past).select(rows), State(*after).select(rows)
-        if time == 5:  # one is done, and another stands in twice
-            kept = torch.tensor([0, 2, 3, 3])
-            rows = (kept[:, None] * COPIES + torch.arange(COPIES)).flatten()
-            growing, fixed = growing.keep(kept, rows), fixed.keep(kept, rows)
+        if time == 5:  # one is done, and another takes its place as well
+            survivors = torch.tensor([0, 2, 3, 3])
+            rows = (survivors[:, None] * COPIES + torch.arange(COPIES)).flatten()
+            growing, fixed = growing.keep(survivors, rows), fixed.keep(survivors, rows)
 
 
 @torch.no_grad()
@@ -66,7 +66,7 @@ def test_a_step_changes_no_shape_and_moves_no_cache() -> None:
 
 @torch.no_grad()
 def test_writers_on_paper() -> None:
-    """Two rows write; the second lives on in both places, and both write again."""
+    """Two rows write; the second survives in both places, and both write again."""
     task = build("transformer", TRANSFORMERS["transformer"])
     network, batch = network_of(task), task.pair_up(PAIRS[:1])
     state = State(*reserved.reserve(network.read(batch.source, batch.source_lengths), 2, 3))

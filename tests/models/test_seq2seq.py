@@ -1,4 +1,4 @@
-"""The recurrent translators: their equations, their options, and what they can learn in seconds."""
+"""The recurrent translators: equations, options, and what they learn in seconds."""
 
 from typing import Any
 
@@ -44,14 +44,14 @@ def test_luongs_first_step_on_paper() -> None:
     began = model.begin(memory)
     cell = model.decoder.stack.layers[0]
     embedded = torch.cat([model.target_embedding(target[:1, :1])[:, 0], torch.zeros(1, 16, dtype=torch.float64)], -1)
-    _, (own, _) = cell(embedded[:, None], tuple(part[None] for part in began.hidden[0]))
-    alpha = (model.decoder.look.score.weight(own[0]) @ memory.states[0].T).softmax(-1)
-    expected = model.decoder.combine(torch.cat([alpha @ memory.states[0], own[0]], -1)).tanh()
+    _, (hidden, _) = cell(embedded[:, None], tuple(part[None] for part in began.hidden[0]))
+    alpha = (model.decoder.look.score.weight(hidden[0]) @ memory.states[0].T).softmax(-1)
+    expected = model.decoder.combine(torch.cat([alpha @ memory.states[0], hidden[0]], -1)).tanh()
     torch.testing.assert_close(model.write(target[:1, :1], memory, began)[0][0], expected)
 
 
 def test_bahdanaus_first_step_on_paper() -> None:
-    """α from s₀, s₁ = GRU([y, c], s₀), then the larger of each pair of W [s₁, y, c]."""
+    """α comes from s₀, s₁ = GRU([y, c], s₀), then the larger of each pair of W [s₁, y, c]."""
     model = build(decoder="bahdanau", cell="gru", score="additive")
     source, lengths, target = batch()
     memory = model.read(source[:1], lengths[:1])
@@ -101,15 +101,15 @@ def test_scheduled_sampling_feeds_own_tokens() -> None:
     for decoder in ("bottleneck", "bahdanau", "luong"):
         model = build(decoder=decoder)
         forced, mixed = states(model), states(model, own=1.0)
-        torch.testing.assert_close(mixed[:, 0], forced[:, 0])  # nothing is written before the first
+        torch.testing.assert_close(mixed[:, 0], forced[:, 0])  # nothing precedes the first
         assert not torch.allclose(mixed[:, 1:], forced[:, 1:])
 
 
 def test_true_tokens_learn_as_ever_beside_own_ones() -> None:
     gradients = []
-    for own in (0.0, 1e-12):  # so seldom that it never happens, yet the sampling path is taken
+    for rate in (0.0, 1e-12):  # so rare that it never happens, but the sampling path is taken
         model = build(decoder="bahdanau")
-        states(model, own).sum().backward()
+        states(model, rate).sum().backward()
         gradients.append([parameter.grad for parameter in model.parameters() if parameter.grad is not None])
     torch.testing.assert_close(gradients[0], gradients[1])
 
@@ -154,7 +154,7 @@ def test_cost_on_paper() -> None:
 
 
 def _learn(task: Translation, pairs: list[tuple[str, str]], steps: int) -> float:
-    """The accuracy of the next letter after some steps."""
+    """Return the accuracy of the next letter after some steps."""
     task.train()
     optimizer = torch.optim.Adam(task.parameters(), lr=2e-2)
     batch, carry = task.pair_up(pairs), None

@@ -1,4 +1,4 @@
-"""Networks over sequences: what they refuse, what they give, and that no later step changes an earlier output."""
+"""Sequence networks: refusals, outputs, and no influence of later steps on earlier outputs."""
 
 from typing import Any
 
@@ -32,20 +32,20 @@ def network(kind: str, shape: SequenceShape) -> nn.Module:
 
 @pytest.mark.parametrize("kind", [*SMALL, "decoder"])
 def test_the_last_output_is_the_last_of_all_and_later_steps_change_no_earlier_one(kind: str) -> None:
-    each, last = network(kind, EACH).eval(), network(kind, LAST).eval()
-    assert isinstance(each, SequenceNetwork)
-    given = torch.randn(2, 7, 3)
-    outputs = each(given)
+    every_step, last = network(kind, EACH).eval(), network(kind, LAST).eval()
+    assert isinstance(every_step, SequenceNetwork)
+    inputs = torch.randn(2, 7, 3)
+    outputs = every_step(inputs)
     assert outputs.shape == (2, 7, 2)
-    torch.testing.assert_close(last(given), outputs[:, -1])
-    changed = given.clone()
+    torch.testing.assert_close(last(inputs), outputs[:, -1])
+    changed = inputs.clone()
     changed[:, 4:] += 1
-    torch.testing.assert_close(each(changed)[:, :4], outputs[:, :4])
-    assert not torch.allclose(each(changed)[:, 4:], outputs[:, 4:])
+    torch.testing.assert_close(every_step(changed)[:, :4], outputs[:, :4])
+    assert not torch.allclose(every_step(changed)[:, 4:], outputs[:, 4:])
 
 
 def test_what_a_sequence_costs() -> None:
-    """An LSTM of width 2 over 3 numbers: 4 gates of 2 · (3 + 2) a step, and 2 · 2 for every output."""
+    """An LSTM of width 2 over 3 numbers: 4 gates of 2 · (3 + 2) per step, and 2 · 2 for every output."""
     lstm = RecurrentSequence(RecurrentOptions(width=2), EACH)
     assert lstm.multiplications(5) == 5 * (4 * 2 * 5 + 4)
     decoder = DecoderSequence(DecoderOptions(width=2, layers=1, heads=1, feed_forward=3), LAST)

@@ -1,4 +1,4 @@
-"""Networks without memory or without values are built like any other."""
+"""Networks without memory or values are built like any other."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -40,18 +40,20 @@ def test_its_weights_have_the_names_and_shapes_of_the_real_ones(
 ) -> None:
     real = {name: tuple(weight.shape) for name, weight in named_weights(build(family, options)).items()}
     with mode():
-        found = build(family, options)
-    assert {name: tuple(weight.shape) for name, weight in named_weights(found).items()} == real
+        network = build(family, options)
+    assert {name: tuple(weight.shape) for name, weight in named_weights(network).items()} == real
 
 
 @pytest.mark.parametrize(("family", "options"), BUILDS, ids=str)
 def test_nothing_is_drawn_and_what_is_computed_is_there(family: str, options: dict[str, Any]) -> None:
-    before = torch.manual_seed(1).get_state()  # as a recipe of seed 1 begins
+    before = torch.manual_seed(1).get_state()  # as a recipe with seed 1 begins
     with Unfilled():
-        found = build(family, options)
+        network = build(family, options)
     assert torch.equal(torch.get_rng_state(), before)
-    for (name, own), (_, wanted) in zip(found.named_buffers(), build(family, options).named_buffers(), strict=True):
-        assert torch.equal(own, wanted), name
+    for (name, buffer), (_, expected) in zip(
+        network.named_buffers(), build(family, options).named_buffers(), strict=True
+    ):
+        assert torch.equal(buffer, expected), name
 
 
 def test_weights_that_are_all_alike_are_one_number() -> None:
@@ -66,14 +68,14 @@ def test_weights_that_are_all_alike_lie_in_the_same_memory() -> None:
         layers = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Linear(4, 3), torch.nn.Linear(3, 2))
         part = torch.zeros(3)
         torch.nn.init.normal_(part[1:])
-    assert len({each.weight.data_ptr() for each in layers}) == 1
-    assert [tuple(each.weight.shape) for each in layers] == [(4, 5), (3, 4), (2, 3)]
+    assert len({layer.weight.data_ptr() for layer in layers}) == 1
+    assert [tuple(layer.weight.shape) for layer in layers] == [(4, 5), (3, 4), (2, 3)]
     assert layers(torch.ones(1, 5)).isfinite().all()
     assert part.tolist() == pytest.approx([0.0, 0.01, 0.01])
 
 
 def kept(network: torch.nn.Module, inputs: torch.Tensor, mode: Any) -> tuple[list[int], torch.Tensor]:
-    """The sizes of what a pass keeps for its gradient, and what comes of it."""
+    """Return the sizes of what a pass keeps for its gradient, and its result."""
     sizes: dict[int, int] = {}
 
     def count(tensor: torch.Tensor) -> torch.Tensor:
@@ -82,8 +84,8 @@ def kept(network: torch.nn.Module, inputs: torch.Tensor, mode: Any) -> tuple[lis
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor), mode:
-        found = network(inputs)
-    return sorted(sizes.values()), found
+        output = network(inputs)
+    return sorted(sizes.values()), output
 
 
 @pytest.mark.parametrize("frozen", [[], [0], [1], [0, 1]], ids=str)
@@ -94,11 +96,11 @@ def test_products_that_are_not_made_keep_what_real_ones_keep(frozen: list[int], 
     for number in frozen:
         layers[number].requires_grad_(False)
     inputs = torch.ones(6, 7, 5, requires_grad=is_learnt).transpose(0, 1)
-    real, wanted = kept(network, inputs, nullcontext())
-    unmade, found = kept(network, inputs, NoProducts())
+    real, expected = kept(network, inputs, nullcontext())
+    unmade, output = kept(network, inputs, NoProducts())
     assert unmade == real
-    assert (found.shape, found.requires_grad) == (wanted.shape, wanted.requires_grad)
-    assert not found.any()
+    assert (output.shape, output.requires_grad) == (expected.shape, expected.requires_grad)
+    assert not output.any()
 
 
 def test_a_product_that_cannot_be_made_fails_as_ever() -> None:
@@ -108,7 +110,7 @@ def test_a_product_that_cannot_be_made_fails_as_ever() -> None:
 
 def test_shapes_take_no_memory() -> None:
     with ShapesOnly():
-        found = build("transformer", {**SIZES, "width": 2**16, "feed_forward": 2**20})
-    weight = found.model.encoder[0].feed_forward.inner.weight
+        network = build("transformer", {**SIZES, "width": 2**16, "feed_forward": 2**20})
+    weight = network.model.encoder[0].feed_forward.inner.weight
     assert weight.shape == (2**20, 2**16)
     assert weight.untyped_storage().nbytes() == 4

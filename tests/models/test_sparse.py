@@ -1,4 +1,4 @@
-"""Sparse tables: products and gradients as those of dense ones, dropout that leaves zeros alone."""
+"""Sparse tables: products and gradients as for dense ones, and dropout that leaves zeros alone."""
 
 import pytest
 import torch
@@ -37,6 +37,6 @@ def test_copies_have_rows_and_columns_of_their_own(table: SparseTable, dense: to
 def test_dropout_loses_values_and_raises_the_others(table: SparseTable) -> None:
     torch.manual_seed(3)
     many = table.repeat(1000)
-    kept = many.drop(0.75).values
-    assert {0.0, 1.0} >= set((kept / many.values / 4).tolist())  # what stays is four times as large
-    assert 0.2 < float((kept != 0).double().mean()) < 0.3
+    values = many.drop(0.75).values
+    assert {0.0, 1.0} >= set((values / many.values / 4).tolist())  # kept values are four times as large
+    assert 0.2 < float((values != 0).double().mean()) < 0.3

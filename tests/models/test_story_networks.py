@@ -1,4 +1,4 @@
-"""Networks that read stories: their formulas in plain loops; stacking and padding change nothing."""
+"""Networks that read stories: formulas in plain loops; stacking and padding change nothing."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ ROWS = StoryRows(FACTS, torch.tensor([[2, 1, 0], [0, 0, 0]]), torch.tensor([3, 1
 
 
 def test_position_encoding_weighs_a_word_by_its_place_and_dimension() -> None:
-    """Twice l_kj = (1 − j/J) − (k/d)(1 − 2j/J): the first of two words counts 1 and 1, the second 1 and 2."""
+    """Twice l_kj = (1 − j/J) − (k/d)(1 − 2j/J): the first of two words has weights 1 and 1, the second 1 and 2."""
     table = torch.tensor([[1.0, 1.0], [10.0, 10.0]])
     bags = weigh_words(torch.tensor([1, 2, 0]), 2, "position", torch.float32)
     expected = torch.tensor([1.0, 1.0]) + 10 * torch.tensor([1.0, 2.0])
@@ -27,7 +27,7 @@ def test_a_bag_counts_words_whatever_their_order() -> None:
 
 
 def plainly(network: MemoryNetwork, rows: StoryRows, row: int) -> tuple[Tensor, list[Tensor]]:
-    """Sukhbaatar et al. 2015, sections 2 and 4.1, of the first member, word by word."""
+    """Compute Sukhbaatar et al. 2015, sections 2 and 4.1, for the first member, word by word."""
     options, (tables, times) = network.options, (network.tables[0], network.times[0])
     adjacent = options.tying == "adjacent"
 
@@ -51,8 +51,8 @@ def plainly(network: MemoryNetwork, rows: StoryRows, row: int) -> tuple[Tensor, 
         empty = options.empty_slots * (WORDS.slots - len(keys))
         scores = torch.stack([*(state @ key for key in keys), *state.new_zeros(empty)])
         weights = scores.softmax(0)[: len(keys)]
-        found = sum(weight * value for weight, value in zip(weights, values, strict=True))
-        state = found + (state if network.carried is None else network.carried[0] @ state)
+        answer = sum(weight * value for weight, value in zip(weights, values, strict=True))
+        state = answer + (state if network.carried is None else network.carried[0] @ state)
         looks.append(weights)
     output = tables[-1, : WORDS.answers] if network.output is None else network.output[0]
     return output @ state, looks
@@ -97,7 +97,7 @@ def test_empty_slots_and_words_change_nothing(name: str) -> None:
 
 @torch.no_grad()
 def test_a_hop_that_finds_nothing_may_look_at_empty_slots() -> None:
-    """Of four slots three have facts, all scores are zero: each fact has a quarter, or a third where none is empty."""
+    """Three of four slots have facts, all scores zero: each fact has a quarter, or a third without empty slots."""
     for empty_slots, share in ((True, 1 / 4), (False, 1 / 3)):
         network = MemoryNetwork(MemoryOptions(width=4, empty_slots=empty_slots), WORDS, [7])
         network.tables.zero_()
@@ -118,13 +118,13 @@ def test_while_it_is_linear_a_member_weighs_by_plain_scores_and_others_do_not() 
 
 @torch.no_grad()
 def test_a_stacked_gru_is_torchs() -> None:
-    own, cell = StackedGRU(1, 3).double(), nn.GRUCell(3, 3).double()
-    order = [1, 0, 2]  # torch has the reset gate first
-    for mine, theirs in ((own.inner, cell.weight_ih), (own.outer, cell.weight_hh)):
+    stack, cell = StackedGRU(1, 3).double(), nn.GRUCell(3, 3).double()
+    order = [1, 0, 2]  # torch puts the reset gate first
+    for mine, theirs in ((stack.inner, cell.weight_ih), (stack.outer, cell.weight_hh)):
         nn.init.normal_(mine)
         theirs.copy_(torch.cat([mine[0].chunk(3, 1)[gate].T for gate in order]))
-    nn.init.normal_(own.bias)
-    cell.bias_ih.copy_(torch.cat([own.bias[0, 0].chunk(3)[gate] for gate in order]))
+    nn.init.normal_(stack.bias)
+    cell.bias_ih.copy_(torch.cat([stack.bias[0, 0].chunk(3)[gate] for gate in order]))
     cell.bias_hh.zero_()
     inputs, state = torch.randn(1, 2, 3).double(), torch.randn(1, 2, 3).double()
-    torch.testing.assert_close(own(own.project(inputs), state)[0], cell(inputs[0], state[0]))
+    torch.testing.assert_close(stack(stack.project(inputs), state)[0], cell(inputs[0], state[0]))

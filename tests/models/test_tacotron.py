@@ -1,10 +1,10 @@
-"""A Tacotron: what may change what it speaks, and what may not."""
+"""Tacotron: what may change its speech, and what may not."""
 
 import pytest
 import torch
 from torch import Tensor
 
-from regard.attention.watch import watching
+from regard.attention.watch import PARTS, watching
 from regard.models.tacotron import Speech, Tacotron, TacotronOptions
 
 BANDS, SYMBOLS = 4, 9
@@ -20,8 +20,8 @@ def network() -> Tacotron:
 
 
 def frames_of(count: int, batch: int = 1) -> Tensor:
-    own = torch.Generator().manual_seed(count)
-    return torch.randn(batch, count, BANDS, dtype=torch.float64, generator=own)
+    generator = torch.Generator().manual_seed(count)
+    return torch.randn(batch, count, BANDS, dtype=torch.float64, generator=generator)
 
 
 def force(network: Tacotron, symbols: Tensor, frames: Tensor, length: int | None = None, speaker: int = 0) -> Speech:
@@ -95,6 +95,14 @@ def test_all_steps_are_one_gaze_from_frames_to_symbols(network: Tacotron) -> Non
     assert torch.equal(gaze.weights[:, 0], speech.looks)
 
 
+def test_the_parts_of_all_steps_are_those_of_one_look(network: Tacotron) -> None:
+    with watching(network, parts=PARTS) as gazes:
+        force(network, TEXT, frames_of(6))
+    (gaze,) = gazes
+    torch.testing.assert_close((gaze.parts["scores"] + gaze.parts["mask"]).softmax(-1), gaze.weights)
+    torch.testing.assert_close(gaze.weights @ gaze.parts["values"], gaze.parts["outputs"])
+
+
 def test_the_multiplications_of_four_symbols_and_three_steps_counted_on_paper() -> None:
     options = TacotronOptions(
         embedding=2,
@@ -113,6 +121,6 @@ def test_the_multiplications_of_four_symbols_and_three_steps_counted_on_paper() 
     grus = 2 * 9 * (6 + 3)  # three gates of 3, each of 6 inputs and of 3 states
     of_step = 2 * 2 + 2 * 2 + grus + 6 * 4 + 6 + 3 * 2  # prenet, both cells, two frames of two bands, stop, query
     of_frame = 2 * 2 + 5 * 2 * 2 + 2 * 2  # wider, a convolution, narrower
-    of_look = 1 * (3 + 2) + 2 + 3  # for each symbol: the filter and what it found, the sum, the mix
+    of_look = 1 * (3 + 2) + 2 + 3  # for each symbol: the filter and its result, the sum, the mix
     expected = 4 * of_symbol + 3 * (of_step + 2 * of_frame + 4 * of_look)
     assert Tacotron(options, 5, speakers=1, bands=2, pad=0).multiplications(4, 3) == expected

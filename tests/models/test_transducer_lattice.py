@@ -1,4 +1,4 @@
-"""Sums over the alignments of a transducer are what all alignments add up to, and so are their gradients."""
+"""Transducer sums over alignments match the sum of all alignments, and so do their gradients."""
 
 import itertools
 import math
@@ -9,23 +9,23 @@ from torch import Tensor
 
 from regard.models.transducer.lattice import Lattice, best_frames, lattice_of, log_likelihood, steps_of
 
-LABELS = 2  # the blank is the symbol behind them
+LABELS = 2  # the blank is the symbol after them
 
 
 def logs_of(batch: int, frames: int, labels: int, seed: int = 5) -> Tensor:
-    """Log-probabilities of every symbol at every cell."""
+    """Return log-probabilities of every symbol at every cell."""
     generator = torch.Generator().manual_seed(seed)
     shape = (batch, frames, labels + 1, LABELS + 1)
     return torch.randn(*shape, dtype=torch.float64, generator=generator).log_softmax(-1)
 
 
 def alignments(frames: int, labels: int) -> list[tuple[int, ...]]:
-    """The frames at which labels are written, in every way that there is: none before the one of the label before."""
+    """Return all ways to place labels on frames, none before the previous label's frame."""
     return list(itertools.combinations_with_replacement(range(frames), labels))
 
 
 def walk(logs: Tensor, labels: tuple[int, ...], at: tuple[int, ...]) -> Tensor:
-    """log p of one alignment, step by step: at each frame its labels, then a blank."""
+    """Return log p of one alignment, step by step: at each frame its labels, then a blank."""
     total, written = logs.new_zeros(()), 0
     for frame in range(len(logs)):
         for _ in range(at.count(frame)):
@@ -50,7 +50,7 @@ def lattice(logs: Tensor, *labels: int) -> Lattice:
 
 
 def test_two_frames_and_a_label_by_hand() -> None:
-    """The label at the first frame, 1/2 · 1/4 · 1/8, or after a blank at the second, 1/2 · 1/3 · 1/8."""
+    """The label is at the first frame, 1/2 · 1/4 · 1/8, or after a blank at the second, 1/2 · 1/3 · 1/8."""
     logs = torch.tensor([[[0.5, 0.0, 0.5], [0.75, 0.0, 0.25]], [[1 / 3, 0.0, 2 / 3], [0.875, 0.0, 0.125]]]).log()
     assert log_likelihood(lattice(logs, 0)).exp().item() == pytest.approx(0.5 * 0.25 * 0.125 + 0.5 / 3 * 0.125)
 
@@ -60,16 +60,16 @@ def test_two_frames_and_a_label_by_hand() -> None:
 def test_the_sum_is_over_all_alignments_also_of_more_labels_than_frames(frames: int, labels: tuple[int, ...]) -> None:
     (logs,) = logs_of(1, frames, len(labels))
     logs.requires_grad_()
-    expected, found = by_hand(logs, labels), log_likelihood(lattice(logs, *labels))[0]
-    torch.testing.assert_close(found, expected)
+    expected, total = by_hand(logs, labels), log_likelihood(lattice(logs, *labels))[0]
+    torch.testing.assert_close(total, expected)
     with torch.no_grad():
         torch.testing.assert_close(log_likelihood(lattice(logs, *labels))[0], expected)
-    (own,), (by_paths,) = (torch.autograd.grad(each, logs) for each in (found, expected))
-    torch.testing.assert_close(own, by_paths)
+    (gradient,), (by_paths,) = (torch.autograd.grad(sum_of_logs, logs) for sum_of_logs in (total, expected))
+    torch.testing.assert_close(gradient, by_paths)
 
 
 def test_all_labellings_of_a_frame_sum_to_one() -> None:
-    """With one frame, at which no more than three labels are written, as a fourth is never probable."""
+    """One frame writes at most three labels, since a fourth is never probable."""
     (logs,) = logs_of(1, 1, 3)
     logs[0, 3] = torch.tensor([0.0, 0.0, 1.0]).log()
     total = 0.0
@@ -80,7 +80,7 @@ def test_all_labellings_of_a_frame_sum_to_one() -> None:
 
 
 def random_rows(seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Rows with different numbers of frames and labels, one of them without labels and one with more than frames."""
+    """Return rows with different numbers of frames and labels, one without labels, one with more labels than frames."""
     generator = torch.Generator().manual_seed(seed)
     labels = torch.randint(0, LABELS, (4, 5), generator=generator)
     return logs_of(4, 6, 5, seed), labels, torch.tensor([6, 3, 1, 2]), torch.tensor([3, 0, 5, 4])
@@ -91,13 +91,13 @@ def test_padding_changes_nothing(seed: int) -> None:
     logs, labels, counts, label_counts = random_rows(seed)
     together = steps_of(lattice_of(logs, labels, counts, label_counts))
     for row, (count, written) in enumerate(zip(counts.tolist(), label_counts.tolist(), strict=True)):
-        own = logs[row, :count, : written + 1]
-        alone = steps_of(lattice(own, *labels[row, :written].tolist()))
+        cells = logs[row, :count, : written + 1]
+        alone = steps_of(lattice(cells, *labels[row, :written].tolist()))
         torch.testing.assert_close(together.score[row], alone.score[0])
-        torch.testing.assert_close(together.score[row], by_hand(own, tuple(labels[row, :written].tolist())))
-        for found, expected in zip(together[1:], alone[1:], strict=True):
-            torch.testing.assert_close(found[row, :count, : written + 1], expected[0])
-            assert found[row, count:].abs().sum() + found[row, :, written + 1 :].abs().sum() == 0
+        torch.testing.assert_close(together.score[row], by_hand(cells, tuple(labels[row, :written].tolist())))
+        for part, expected in zip(together[1:], alone[1:], strict=True):
+            torch.testing.assert_close(part[row, :count, : written + 1], expected[0])
+            assert part[row, count:].abs().sum() + part[row, :, written + 1 :].abs().sum() == 0
 
 
 def test_the_gradient_is_exact() -> None:
@@ -134,11 +134,11 @@ def test_where_alignments_write_is_the_mean_over_all_of_them() -> None:
 def test_the_best_alignment_is_the_best_of_all() -> None:
     for seed in range(5):
         logs, labels, counts, label_counts = random_rows(seed)
-        found = best_frames(lattice_of(logs, labels, counts, label_counts))
+        frames = best_frames(lattice_of(logs, labels, counts, label_counts))
         for row, (count, written) in enumerate(zip(counts.tolist(), label_counts.tolist(), strict=True)):
-            own, said = logs[row, :count], tuple(labels[row, :written].tolist())
-            best = max(alignments(count, written), key=lambda at: float(walk(own, said, at)))
-            assert found[row, :written].tolist() == list(best)
+            cells, symbols = logs[row, :count], tuple(labels[row, :written].tolist())
+            best = max(alignments(count, written), key=lambda at: float(walk(cells, symbols, at)))
+            assert frames[row, :written].tolist() == list(best)
 
 
 def test_long_rows_do_not_underflow_and_float32_is_summed_in_float64() -> None:
@@ -147,10 +147,10 @@ def test_long_rows_do_not_underflow_and_float32_is_summed_in_float64() -> None:
     lengths = torch.tensor([400]), torch.tensor([60])
     exact = log_likelihood(lattice_of(logs, labels, *lengths))
     rounded = logs.float().requires_grad_()
-    found = log_likelihood(lattice_of(rounded, labels, *lengths))
-    found.sum().backward()
+    likelihood = log_likelihood(lattice_of(rounded, labels, *lengths))
+    likelihood.sum().backward()
     assert math.isfinite(exact.item())
-    assert found.item() == pytest.approx(exact.item(), rel=1e-5)
+    assert likelihood.item() == pytest.approx(exact.item(), rel=1e-5)
     assert rounded.grad.dtype == torch.float32
     assert float(rounded.grad.sum()) == pytest.approx(460, rel=1e-4)  # a step for each frame and each label
 

@@ -1,4 +1,4 @@
-"""Transducers: written label by label as by the lattice, searched for, and heard piece by piece."""
+"""Transducers: label-by-label scores match the lattice; searching; and hearing piece by piece."""
 
 import itertools
 import math
@@ -31,7 +31,7 @@ def build(seed: int = 1, **model: Any) -> SoundTransducer:
     network = SoundTransducer(check(SoundTransducerOptions, SMALL | model), FEATURES, SYMBOLS).double().eval()
     with torch.no_grad():
         for part in (network.joint.out, network.joint.heard, network.joint.written):
-            part.weight.mul_(6)  # so that it is sure of something, and of different things
+            part.weight.mul_(6)  # so that it is confident, and not always of the same symbol
         network.joint.out.bias.zero_()
     return network
 
@@ -56,29 +56,31 @@ def every_labelling(longest: int) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("cell", ["lstm", "gru", "vanilla"])
 def test_label_by_label_is_the_sum_over_the_lattice(cell: str) -> None:
-    network, said = build(predictor_cell=cell, predictor_layers=2), (1, 0, 0, 1)
+    network, labels = build(predictor_cell=cell, predictor_layers=2), (1, 0, 0, 1)
     heard = heard_by(network, 5)
     with torch.no_grad():
         prefixes = empty_prefixes(network, heard)
-        for count, symbol in enumerate((network.blank, *said)):
+        for count, symbol in enumerate((network.blank, *labels)):
             prefixes, scores = extend(network, heard, prefixes, torch.tensor([symbol]))
-            found = following(heard, prefixes, scores)
-            assert float(torch.cat([found.labels[0], found.end]).logsumexp(0)) == pytest.approx(0.0, abs=1e-12)
-            assert float(found.starts.sum() + found.end.exp()) == pytest.approx(1.0)
-            assert float(prefixes.whole + found.end) == pytest.approx(score(network, heard, said[:count]))
+            log_probabilities = following(heard, prefixes, scores)
+            assert float(torch.cat([log_probabilities.labels[0], log_probabilities.end]).logsumexp(0)) == pytest.approx(
+                0.0, abs=1e-12
+            )
+            assert float(log_probabilities.starts.sum() + log_probabilities.end.exp()) == pytest.approx(1.0)
+            assert float(prefixes.whole + log_probabilities.end) == pytest.approx(score(network, heard, labels[:count]))
 
 
 def test_what_begins_with_a_prefix_sums_to_its_probability() -> None:
-    """Of one frame; outputs longer than eight labels are left out, which takes little."""
+    """One frame; outputs longer than eight labels are omitted, which loses little."""
     network = build()
     with torch.no_grad():
         network.joint.out.bias[-1] += 3  # so that outputs are short
     heard = heard_by(network, 2)
     with torch.no_grad():
         prefixes, _ = extend(network, heard, empty_prefixes(network, heard), torch.tensor([1]))
-        said, counts = as_labels([(1, *labels) for labels in every_labelling(7)], heard.frames.device)
-        shared = HeardFrames(heard.frames.expand(len(said), -1, -1), heard.counts.expand(len(said)))
-        rest = network.score(shared, said, counts).exp().sum()
+        labels, counts = as_labels([(1, *labels) for labels in every_labelling(7)], heard.frames.device)
+        shared = HeardFrames(heard.frames.expand(len(labels), -1, -1), heard.counts.expand(len(labels)))
+        rest = network.score(shared, labels, counts).exp().sum()
     assert float(prefixes.whole.exp()) == pytest.approx(float(rest), rel=1e-4)
 
 
@@ -87,15 +89,17 @@ def test_a_wide_beam_finds_the_most_probable_labellings_with_all_their_alignment
     network = build(seed, per_frame=1)
     heard = heard_by(network, 7)  # four frames, and so at most four labels
     steps, options = LabelSteps(network), DecodingOptions(beam=32, n_best=32, length_penalty=0.0, stop="exhaustive")
-    (found,) = beam_search(steps, heard, steps.limits(heard), options)
+    (hypotheses,) = beam_search(steps, heard, steps.limits(heard), options)
     every = {labels: score(network, heard, labels) for labels in every_labelling(4)}
-    expected = sorted(every, key=every.__getitem__, reverse=True)[: len(found)]
-    assert [tuple(each.tokens) for each in found] == expected
-    assert [each.score for each in found] == pytest.approx([every[labels] for labels in expected], rel=1e-5)
+    expected = sorted(every, key=every.__getitem__, reverse=True)[: len(hypotheses)]
+    assert [tuple(hypothesis.tokens) for hypothesis in hypotheses] == expected
+    assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx(
+        [every[labels] for labels in expected], rel=1e-5
+    )
 
 
 def greedy(network: SoundTransducer, frames: Tensor) -> list[int]:
-    """The search as Graves has it, in plain loops over one row of frames."""
+    """Search as in Graves, in plain loops over one row of frames."""
     labels: list[int] = []
     for frame in frames:
         for _ in range(network.options.per_frame):
@@ -120,19 +124,19 @@ def test_greedy_search_of_a_batch_is_that_of_plain_loops(seed: int) -> None:
 def test_several_labels_are_written_at_one_frame_but_not_without_end() -> None:
     network = build(per_frame=3)
     with torch.no_grad():
-        network.joint.out.bias[0] += 100  # it would write for ever
+        network.joint.out.bias[0] += 100  # it would write forever
     assert network.best(heard_by(network, 4)) == [[0] * 6]
 
 
 def test_a_batch_is_each_row_alone() -> None:
-    network, lengths, said = build(), (9, 2, 5), [(0, 1), (1, 0, 1, 1), ()]
+    network, lengths, label_rows = build(), (9, 2, 5), [(0, 1), (1, 0, 1, 1), ()]
     frames = sounds(3, 9)
-    labels, counts = as_labels(said, frames.device)
+    labels, counts = as_labels(label_rows, frames.device)
     with torch.no_grad():
         together = network.score(network.hear(frames, torch.tensor(lengths)), labels, counts)
         for row, length in enumerate(lengths):
             alone = network.hear(frames[row : row + 1, :length], torch.tensor([length]))
-            assert float(together[row]) == pytest.approx(score(network, alone, said[row]))
+            assert float(together[row]) == pytest.approx(score(network, alone, label_rows[row]))
 
 
 def test_a_long_sound_is_laid_out_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,8 +152,8 @@ def test_a_long_sound_is_laid_out_in_portions(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr("regard.models.transducer.network.PORTION", 2 * 4 * 4 * 3)
         parts = network.lattice(heard, labels, counts)
     assert sizes == [3, 3, 3, 2]
-    for found, expected in zip(parts, whole, strict=True):
-        torch.testing.assert_close(found, expected)
+    for part, expected in zip(parts, whole, strict=True):
+        torch.testing.assert_close(part, expected)
 
 
 @pytest.mark.parametrize("pieces", [(1,) * 13, (5, 8), (13,), (2, 0, 7, 4)])
@@ -194,9 +198,9 @@ def test_an_odd_width_is_refused_where_two_directions_share_it() -> None:
 
 
 def test_who_watches_sees_at_which_frames_each_label_may_be_written() -> None:
-    network, said = build(), (1, 0)
+    network, first = build(), (1, 0)
     heard = heard_by(network, 6, 3)
-    labels, counts = as_labels([said, (0,)], heard.frames.device)
+    labels, counts = as_labels([first, (0,)], heard.frames.device)
     with torch.no_grad(), watching(network, where="shares") as gazes:
         spans = network.align(heard, labels, counts)
     (gaze,) = gazes
@@ -208,30 +212,30 @@ def test_who_watches_sees_at_which_frames_each_label_may_be_written() -> None:
 
 
 def test_it_says_what_ctc_cannot() -> None:
-    """Half of the time ab and half of the time ba, for the same two frames.
+    """Half the time ab and half the time ba, for the same two frames.
 
-    Of CTC p(ab) · p(ba) = y¹_a y²_b · y¹_b y²_a ≤ 1/16, as y_a y_b ≤ 1/4 in each frame: it needs log 4 nats at least,
-    for what it writes in one frame cannot depend on what it has written in the other. The entropy is log 2.
+    For CTC p(ab) · p(ba) = y¹_a y²_b · y¹_b y²_a ≤ 1/16, as y_a y_b ≤ 1/4 in each frame. It needs at least log 4 nats,
+    because its output in one frame cannot depend on that in the other. The entropy is log 2.
     """
-    said, counts = torch.tensor([[0, 1], [1, 0]]), torch.tensor([2, 2])
+    labels, counts = torch.tensor([[0, 1], [1, 0]]), torch.tensor([2, 2])
     free = torch.randn(2, SYMBOLS + 1, dtype=torch.float64, requires_grad=True)
     network = build(stack=1).train()
     frames, lengths = sounds(1, 2).expand(2, -1, -1), torch.tensor([2, 2])
 
     def by_ctc() -> Tensor:
-        return ctc_loss(free.log_softmax(-1).expand(2, -1, -1), lengths, said, counts) / 2
+        return ctc_loss(free.log_softmax(-1).expand(2, -1, -1), lengths, labels, counts) / 2
 
     def by_transducer() -> Tensor:
-        return network.learn(network.hear(frames, lengths), said, counts, None).loss / 2
+        return network.learn(network.hear(frames, lengths), labels, counts, None).loss / 2
 
     for weights, loss in (([free], by_ctc), (list(network.parameters()), by_transducer)):
         optimizer = torch.optim.LBFGS(weights, max_iter=60, line_search_fn="strong_wolfe")
 
         def closure(optimizer: torch.optim.Optimizer = optimizer, loss: Callable[[], Tensor] = loss) -> Tensor:
             optimizer.zero_grad()
-            found = loss()
-            found.backward()
-            return found
+            value = loss()
+            value.backward()
+            return value
 
         optimizer.step(closure)
     with torch.no_grad():

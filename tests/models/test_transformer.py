@@ -1,4 +1,4 @@
-"""Laws of the Transformer, for every way it can be built, in float64."""
+"""Laws of the Transformer for every build, in float64."""
 
 from itertools import product
 from typing import Any
@@ -45,11 +45,11 @@ def model(request: pytest.FixtureRequest) -> Transformer:
 
 def test_cached_is_uncached(model: Transformer) -> None:
     source, lengths, target = batch()
-    memory, past, found = model.read(source, lengths), [], []
+    memory, past, outputs = model.read(source, lengths), [], []
     for place in range(target.shape[1]):
         new, past = model.write(target[:, place : place + 1], memory, past)
-        found.append(new)
-    torch.testing.assert_close(torch.cat(found, 1), states(model, source, lengths, target))
+        outputs.append(new)
+    torch.testing.assert_close(torch.cat(outputs, 1), states(model, source, lengths, target))
 
 
 def test_padding_changes_nothing(model: Transformer) -> None:
@@ -86,7 +86,7 @@ def test_watched_is_unwatched_and_sees_every_head(model: Transformer) -> None:
 
 
 def test_a_beam_shares_its_sentence(model: Transformer) -> None:
-    """Three rows a sentence over one memory give what three copies of the memory give."""
+    """Three rows per sentence over one memory match three copies of the memory."""
     source, lengths, target = batch()
     rows = torch.cat([target, target.flip(0), target.flip(1)])[torch.tensor([0, 3, 6, 1, 4, 7, 2, 5, 8])]
     shared, _ = model.write(rows, model.read(source, lengths), [])
@@ -108,7 +108,7 @@ def test_without_positions_a_sentence_is_a_bag() -> None:
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 def test_agrees_with_torch_transformer() -> None:
-    """The same weights in torch's own layers give the same states: the blocks are the published ones."""
+    """Torch's own layers with the same weights give the same states: the blocks are the published ones."""
     for norm in ("before", "after"):
         ours = build(norm=norm, dropout=0.0)
         theirs = torch.nn.Transformer(
@@ -153,7 +153,7 @@ def _copy(ours: Transformer, theirs: torch.nn.Transformer, norm: str) -> None:
         theirs.encoder.norm.load_state_dict(ours.encoder_norm.state_dict())
         theirs.decoder.norm.load_state_dict(ours.decoder_norm.state_dict())
     else:
-        theirs.encoder.norm = theirs.decoder.norm = None  # torch adds one that the paper does not have
+        theirs.encoder.norm = theirs.decoder.norm = None  # torch adds one that the paper lacks
 
 
 def test_tying() -> None:
@@ -199,11 +199,11 @@ def test_a_decoder_may_differ_from_its_encoder() -> None:
 
 
 def test_activations_on_paper() -> None:
-    """Of −1 and 2: relu 0 and 2; swish x·σ(x), −0.2689 and 1.7616; gelu x·Φ(x), −0.1587 and 1.9545."""
+    """For −1 and 2: relu 0 and 2; swish x·σ(x), −0.2689 and 1.7616; gelu x·Φ(x), −0.1587 and 1.9545."""
     values = {"relu": (0.0, 2.0), "swish": (-0.2689, 1.7616), "gelu": (-0.1587, 1.9545)}
     for name, expected in values.items():
-        found = build(activation=name).encoder[0].feed_forward.activation(torch.tensor([-1.0, 2.0]))
-        torch.testing.assert_close(found, torch.tensor(expected), atol=1e-4, rtol=0)
+        activations = build(activation=name).encoder[0].feed_forward.activation(torch.tensor([-1.0, 2.0]))
+        torch.testing.assert_close(activations, torch.tensor(expected), atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("option", ["dropout", "attention_dropout", "feed_forward_dropout"])

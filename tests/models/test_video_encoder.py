@@ -1,4 +1,4 @@
-"""The encoder of videos: what each frame's vector depends on, and what the mean over all frames cannot know."""
+"""The video encoder: what each frame's vector depends on, and what the mean over frames cannot know."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def captioner(depth: int, **options: Any) -> Captioner:
 
 
 def changed(frame: int) -> Tensor:
-    """The videos with another frame in one place."""
+    """Return the videos with one frame replaced."""
     frames = VIDEOS.unflatten(1, (FRAMES, -1)).clone()
     frames[:, frame] = 1 - frames[:, frame]
     return frames.flatten(1, 2)
@@ -52,8 +52,8 @@ def test_a_frame_is_seen_by_itself_and_its_motion_by_its_neighbours() -> None:
     assert differs.tolist() == [[False, False, False, False, True, False]] * 2
     assert moving.motion_convolutions is not None
     convolved = (
-        moving.motion_convolutions[0](each.unflatten(1, (FRAMES, SIDE, SIDE)).movedim(-1, 1))
-        for each in (changed(4), VIDEOS)
+        moving.motion_convolutions[0](videos.unflatten(1, (FRAMES, SIDE, SIDE)).movedim(-1, 1))
+        for videos in (changed(4), VIDEOS)
     )
     differs = torch.ne(*convolved).any(dim=1).flatten(2).any(dim=-1)  # before the norm, which is over all frames
     assert differs.tolist() == [[False, False, False, True, True, True]] * 2
@@ -85,12 +85,12 @@ def test_with_the_mean_every_word_sees_the_gated_mean() -> None:
     network, annotations = captioner(5, attention="mean"), encoder()(VIDEOS)
     mean = annotations.mean(dim=1)
     memory = network.read(annotations)
-    begun = network.begin(memory)
+    state = network.begin(memory)
     assert network.gate is not None
     assert network.of_context is not None
-    seen = torch.sigmoid(network.gate(begun.hidden)) * mean
+    seen = torch.sigmoid(network.gate(state.hidden)) * mean
     word = network.embedding(WORDS[:, 0])
-    hidden, _ = network.lstm(torch.cat([word, seen], dim=-1), (begun.hidden, begun.cell))
+    hidden, _ = network.lstm(torch.cat([word, seen], dim=-1), (state.hidden, state.cell))
     expected = word + network.of_state(hidden) + network.of_context(seen)
     torch.testing.assert_close(states(network, annotations)[:, 0], expected)
 

@@ -18,7 +18,7 @@ COPY = AlgorithmData(algorithm="copy", bits=2, fewest=1, most=9)
 
 
 class Oracle(nn.Module):
-    """Answers what it is told, whatever it reads."""
+    """Model that returns fixed answers for any input."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ def test_batches_have_one_length_each_from_the_fewest_items_to_the_most_and_few_
 
 
 def test_what_is_measured_on_is_drawn_by_keys_that_no_batch_to_learn_from_has() -> None:
-    """Seed 1, epoch 9, batch 0 has the key of validation examples of nine items in older runs, and so their bits."""
+    """In older runs seed 1, epoch 9, batch 0 had the key, and so the bits, of validation examples of nine items."""
     older = AlgorithmData(algorithm="copy", bits=2, fewest=9, most=9)
     held_out = older.held_out("valid")
     assert held_out is not None
@@ -89,7 +89,7 @@ def test_no_key_of_examples_that_are_measured_on_is_that_of_a_batch(
         for number in range(60)
     }
     assert keys
-    assert all(key.spawn_key for key in keys)  # which batches to learn from do not have
+    assert all(key.spawn_key for key in keys)  # training batches do not have these
     assert not learnt_by & {key.generate_state(4).tobytes() for key in keys}
 
 
@@ -103,12 +103,12 @@ def test_a_curriculum_begins_with_the_fewest_items() -> None:
 
 
 def test_bits_and_sequences_are_counted_where_an_answer_is_asked_for_and_by_their_length() -> None:
-    """Of two examples, of one item and of two, the second has one of its four bits wrong."""
+    """Two examples have one and two items; the second has one of its four bits wrong."""
     task = Algorithms(Oracle(), COPY)
     batch = task.read(["10", "11 01"])
     logits = 200 * batch.answers.double() - 100
     logits[0, 1, 4, 0] *= -1
-    logits[0, 0, 4] = 100.0  # a step that is not asked for
+    logits[0, 0, 4] = 100.0  # a step without a target
     task.model.logits = nn.Parameter(logits)
     measures = task.measure(batch)
     assert measures["bit_error"].value == pytest.approx(100 / 6)

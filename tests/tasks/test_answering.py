@@ -1,4 +1,4 @@
-"""The task of answering: losses and measures on paper, empty memories, linear start, restarts, and what is refused."""
+"""The answering task: losses and measures by hand, empty memories, linear start, restarts, and refusals."""
 
 import math
 from dataclasses import replace
@@ -53,11 +53,11 @@ def test_hops_agree_where_one_of_them_looks_most_at_a_supporting_fact() -> None:
 
 def test_an_answer_that_was_not_learnt_is_wrong_and_has_no_loss(task: Answering) -> None:
     (batch,) = task.batches("test", 1, 0, 0)
-    known = task.measure(batch.where(batch.parts == 0))
+    reference = task.measure(batch.where(batch.parts == 0))
     labels = torch.where(torch.from_numpy(batch.parts == 0), batch.labels, -1)
     half = task.measure(replace(batch, labels=labels))
-    assert half["loss"].value == pytest.approx(known["loss"].value)
-    assert half["error"].value == pytest.approx((known["error"].value + 100) / 2)
+    assert half["loss"].value == pytest.approx(reference["loss"].value)
+    assert half["error"].value == pytest.approx((reference["error"].value + 100) / 2)
 
 
 def test_the_last_fact_is_the_newest() -> None:
@@ -84,7 +84,7 @@ def test_softmaxes_return_for_each_restart_when_its_validation_loss_falls_no_mor
     for step, values in enumerate([(3.0, 3.0, 3.0), (2.0, 3.5, 2.0), (2.5, 3.1, 2.5)]):
         assert not task.adapt(step, losses(*values))
         assert task.model.linear.tolist() == [1, 1, 1]
-    assert task.adapt(3, losses(2.5, 3.0, 1.5))  # so the loss may jump, and that is no explosion
+    assert task.adapt(3, losses(2.5, 3.0, 1.5))  # so the loss may jump, which is not an explosion
     assert task.model.linear.tolist() == [1, 0, 1]  # three in a row were no lower than its first
     task.adapt(4, losses(2.5, 1.0, 1.4))
     assert task.model.linear.tolist() == [0, 0, 1]
@@ -108,16 +108,16 @@ def test_a_linear_restart_learns_by_half_the_gradient_and_shows_its_whole_loss(t
 def test_the_restart_with_the_lowest_training_error_answers_and_the_spread_stands_beside_it(task: Answering) -> None:
     task.eval()
     task.choose_member()
-    found = measure_split(task, "test")
-    errors = found["mean_error"].members
+    measures = measure_split(task, "test")
+    errors = measures["mean_error"].members
     assert task.model.chosen == int(task.model.train_errors.argmin())
-    assert found["error"].value == pytest.approx(errors[task.model.chosen])
-    assert found["mean_error"].value == pytest.approx(sum(errors) / 3)
-    assert found["error"].items == 48
+    assert measures["error"].value == pytest.approx(errors[task.model.chosen])
+    assert measures["mean_error"].value == pytest.approx(sum(errors) / 3)
+    assert measures["error"].items == 48
 
 
 def test_what_is_published_knows_the_training_errors_of_its_own_weights(tmp_path: Path) -> None:
-    """Not those of the validation before, nor of the last weights: each restart is published as it was at its best."""
+    """Each restart is published at its best, with those errors, not those of the last validation or weights."""
     table = TOYS["memory"].table(tmp_path)
     table |= {"family": "memory", "training": table["training"] | {"final": "best"}}
     run = open_run(check_recipe(table), tmp_path / "run", False, silent, lambda remark: None)
@@ -134,8 +134,10 @@ def test_what_is_published_knows_the_training_errors_of_its_own_weights(tmp_path
 def test_every_file_is_measured_by_itself(task: Answering) -> None:
     (batch,) = task.batches("test", 1, 0, 0)
     parts = task.measure_parts(batch)
-    assert {name: each["error"].items for name, each in parts.items()} == {"walks_a": 24, "walks_b": 24}
-    assert sum(each["error"].value for each in parts.values()) / 2 == pytest.approx(task.measure(batch)["error"].value)
+    assert {name: part["error"].items for name, part in parts.items()} == {"walks_a": 24, "walks_b": 24}
+    assert sum(value["error"].value for value in parts.values()) / 2 == pytest.approx(
+        task.measure(batch)["error"].value
+    )
 
 
 STORY = "Ana went to the garden.\nRui went to the office.\nEva went to the kitchen.\nAna went to the office.\n"

@@ -1,4 +1,4 @@
-"""BERT at work: masks filled, what is taken over by classes, pairs and tags, framed texts, and what is refused."""
+"""BERT in use: filled masks, transfer to classes, pairs and tags, framed texts, and refusals."""
 
 from pathlib import Path
 from typing import Any
@@ -30,24 +30,24 @@ MARKS = Marks(pad=0, begin=2, end=3)
 
 @pytest.fixture(scope="module")
 def masked(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A model of masked tokens that was trained for a moment."""
+    """Return a masked language model trained for a moment."""
     return open_trained_toy("bert", tmp_path_factory.mktemp("masked"), longest=40)
 
 
 def tuned(masked: Run, folder: Path, table: dict[str, Any]) -> Run:
-    """A run that starts from the model of masked tokens."""
+    """Return a run that starts from the masked language model."""
     recipe = resolve({"family": "bert", "seed": 3, "start_from": str(masked.folder.folder), **table})
     return open_run(recipe, folder / "tuned", False, silent, lambda remark: None)
 
 
 def classes(folder: Path, **data: Any) -> dict[str, Any]:
     lines = write_labelled(folder / "texts.txt", 40)
-    own = {"train": str(lines), "hold_out": 0.25} | data
-    return {"task": "classification", "data": own, "training": TRAINING | {"batch": 8}}
+    table = {"train": str(lines), "hold_out": 0.25} | data
+    return {"task": "classification", "data": table, "training": TRAINING | {"batch": 8}}
 
 
 def pairs(folder: Path) -> dict[str, Any]:
-    """Whether the second text is the first one again."""
+    """Return pairs labelled by whether the second text repeats the first."""
     (folder / "pairs.tsv").write_text("".join(f"same\tun{n} dois\tun{n} dois\nother\tun{n}\tdois\n" for n in range(20)))
     data = {"train": str(folder / "pairs.tsv"), "format": "table", "columns": ["label", "text", "second"]}
     return {"task": "classification", "data": data, "training": TRAINING | {"batch": 8}}
@@ -68,25 +68,27 @@ def test_a_text_and_a_pair_stand_between_marks() -> None:
 
 def test_of_a_long_text_both_ends_are_kept() -> None:
     texts = TextRows(torch.tensor([[1, 2, 3, 4, 5, 6, 7], [8, 9, 0, 0, 0, 0, 0]]), torch.tensor([7, 2]))
-    kept = keep_ends(texts, 6)
-    assert kept.tokens.tolist() == [[1, 2, 6, 7], [8, 9, 0, 0]]
-    assert kept.lengths.tolist() == [4, 2]
+    shortened = keep_ends(texts, 6)
+    assert shortened.tokens.tolist() == [[1, 2, 6, 7], [8, 9, 0, 0]]
+    assert shortened.lengths.tolist() == [4, 2]
     beside = texts._replace(aspects=torch.tensor([[5], [5]]), aspect_lengths=torch.tensor([1, 1]))
     assert [row[:length].tolist() for row, length in zip(*keep_ends(beside, 6)[:2], strict=True)] == [[1, 7], [8, 9]]
 
 
 def test_a_captured_pass_learns_what_a_plain_one_does(masked: Run) -> None:
     task = masked.task.eval()
-    found = []
+    results = []
     for way in ("plainly", "replay"):
         passes = Passes(task, task, "float32")
         task.zero_grad()
         losses = [getattr(passes, way)(batch, None) for batch in task.batches("train", 3, 1, 0)]
-        sums = [[float(each) for each in loss.tallies["accuracy"].sums] for loss in losses]
+        sums = [[float(number) for number in loss.tallies["accuracy"].sums] for loss in losses]
         counts = [loss.count for loss in losses]
-        found.append(([loss.total for loss in losses], counts, sums, [each.grad.clone() for each in task.parameters()]))
-    torch.testing.assert_close(found[0], found[1])
-    assert len({*found[0][1]}) > 1  # as many as fit, which differs from batch to batch
+        results.append(
+            ([loss.total for loss in losses], counts, sums, [parameter.grad.clone() for parameter in task.parameters()])
+        )
+    torch.testing.assert_close(results[0], results[1])
+    assert len({*results[0][1]}) > 1  # as many as fit, which differs from batch to batch
 
 
 def test_masks_are_filled_each_by_itself(masked: Run) -> None:
@@ -114,7 +116,7 @@ def test_what_cannot_be_filled_is_refused(masked: Run) -> None:
     }.items():
         with pytest.raises(TextFault, match=words):
             model.answer([text])
-    assert len(model.answer(["[MASK] " * 3])[0].answer.split()) == 3  # masks of everything are filled all the same
+    assert len(model.answer(["[MASK] " * 3])[0].answer.split()) == 3  # all-masked texts are filled too
 
 
 def test_every_layer_has_a_vector_for_each_token_and_the_sentence_looks_at_itself(masked: Run) -> None:
@@ -172,7 +174,7 @@ def test_tags_come_from_the_first_part_of_each_word(masked: Run, tmp_path: Path)
     states, inputs = task.model.states(batch.inputs), batch.inputs
     for row, sentence in enumerate(batch.sentences):
         pieces = [task.tokeniser.encode(word) for word in sentence.words]
-        whole = [task.tokeniser.begin, *(token for own in pieces for token in own), task.tokeniser.end]
+        whole = [task.tokeniser.begin, *(token for piece in pieces for token in piece), task.tokeniser.end]
         alone = task.model.reader.read(torch.tensor([whole]))[-1][0]
         firsts = torch.tensor([1 + sum(map(len, pieces[:place])) for place in range(len(pieces))])
         width = alone.shape[1]

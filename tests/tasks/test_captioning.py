@@ -1,4 +1,4 @@
-"""Captions from files to sentences: what is read and refused, what is written, and how it is measured."""
+"""Captions from files to sentences: what is read, refused, written and measured."""
 
 import json
 from pathlib import Path
@@ -116,7 +116,7 @@ def test_words_are_counted_and_captions_without_one_that_is_frequent_enough_are_
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A captioner that has hardly learnt anything."""
+    """Return an almost untrained captioner."""
     place = tmp_path_factory.mktemp("captions")
     open_trained_toy("captioner", place)
     return place
@@ -174,10 +174,10 @@ def test_a_beam_finds_nothing_less_probable_and_scores_what_the_network_gives(fo
 def test_captions_are_drawn_by_a_seed_and_greedily_at_temperature_zero(folder: Path) -> None:
     model = regard.load(folder / "run", device="cpu")
     pictures = ["valid-0.jpg", "valid-1.jpg"]
-    drawn = [[each.text for each in model.caption(pictures, sample={"seed": seed})] for seed in (1, 1, 2)]
-    assert drawn[0] == drawn[1] != drawn[2]
+    texts = [[caption.text for caption in model.caption(pictures, sample={"seed": seed})] for seed in (1, 1, 2)]
+    assert texts[0] == texts[1] != texts[2]
     greedy, cold = model.caption(pictures, beam=1), model.caption(pictures, sample={"temperature": 0.0})
-    assert [each.text for each in cold] == [each.text for each in greedy]
+    assert [caption.text for caption in cold] == [caption.text for caption in greedy]
     with pytest.raises(Fault, match="are for a search"):
         model.caption(pictures, beam=2, sample={})
 
@@ -201,15 +201,15 @@ def test_the_command_writes_a_line_or_an_object_for_each_picture(
     assert main(["caption", str(folder / "run"), "valid-0.jpg", "valid-1.jpg"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
     assert main(["caption", str(folder / "run"), "valid-0.jpg", "--beam", "2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [*found] == ["file", "text", "score", "attention"]
-    assert [len(each["weights"]) for each in found["attention"]] == [2] * len(found["attention"])
-    assert all(weight == round(weight, 4) for each in found["attention"] for row in each["weights"] for weight in row)
+    report = json.loads(capsys.readouterr().out)
+    assert [*report] == ["file", "text", "score", "attention"]
+    assert [len(step["weights"]) for step in report["attention"]] == [2] * len(report["attention"])
+    assert all(weight == round(weight, 4) for step in report["attention"] for row in step["weights"] for weight in row)
 
 
 def test_a_model_is_scored_by_its_captions_beside_all_that_people_wrote(folder: Path) -> None:
-    found = regard.evaluate(folder / "run", split="valid", metrics=["loss", "bleu1", "cider"])
-    scores = {each.metric: each for each in found}
+    scores_found = regard.evaluate(folder / "run", split="valid", metrics=["loss", "bleu1", "cider"])
+    scores = {score.metric: score for score in scores_found}
     assert [*scores] == ["loss", "bleu1", "cider"]
     assert scores["bleu1"].n == 3
     assert "nrefs:2" in scores["bleu1"].signature
@@ -222,9 +222,9 @@ def test_a_model_is_scored_by_its_captions_beside_all_that_people_wrote(folder: 
 
 @pytest.mark.parametrize("longest", [8, 0])
 def test_self_critical_training_makes_captions_that_are_worth_more_more_probable(folder: Path, longest: int) -> None:
-    """The gradient is that of −(r(drawn) − r(greedy)) log p(drawn), caption by caption.
+    """The gradient is that of −(r(sample) − r(greedy)) log p(sample), caption by caption.
 
-    An end is drawn too, but behind a caption that fills all the room, here that of one word, there is none.
+    An end is sampled too, except after a caption that fills all the room, here that of one word.
     """
     task = regard.load(folder / "run", device="cpu").task
     task.longest = longest
@@ -232,22 +232,22 @@ def test_self_critical_training_makes_captions_that_are_worth_more_more_probable
     batch = PictureReferences(task.read(["valid-0.jpg", "valid-1.jpg"]), tuple(map(tuple, captions[:2])))
     critic = critic_of(captions)
     torch.manual_seed(1)
-    drawn, greedy = write_freely(task, batch.pictures, True), write_freely(task, batch.pictures, False)
-    worth = [worth_of(task, written, batch.references, critic) for written in (drawn, greedy)]
+    sampled, greedy = write_freely(task, batch.pictures, True), write_freely(task, batch.pictures, False)
+    worth = [worth_of(task, written, batch.references, critic) for written in (sampled, greedy)]
     torch.manual_seed(1)
     loss = self_critical_loss(task, batch, critic)
-    steps = [min(len(tokens) + 1, longest + 1) for tokens in drawn]
-    of_rows = [task.token_scores(batch.pictures.of_rows([row]).writing([drawn[row]]))[0] for row in range(2)]
+    steps = [min(len(tokens) + 1, longest + 1) for tokens in sampled]
+    of_rows = [task.token_scores(batch.pictures.of_rows([row]).writing([sampled[row]]))[0] for row in range(2)]
     scores = [scores[:count].sum() for scores, count in zip(of_rows, steps, strict=True)]
     expected = -sum((worth[0][row] - worth[1][row]) * scores[row] for row in range(2))
     torch.testing.assert_close(loss.total, torch.as_tensor(expected))
     assert loss.tallies["drawn"].value == pytest.approx(sum(worth[0]) / 2)
     assert loss.count == sum(steps)
-    assert longest or any(drawn)  # else there would be nothing to see
+    assert longest or any(sampled)  # otherwise there would be nothing to see
 
 
 def test_a_caption_that_stops_too_early_is_worth_less_than_the_words_that_it_has(folder: Path) -> None:
-    """All its words are right; but nobody ended there, and with the end as a word it shares no more than they do."""
+    """All its words are right, but no reference ends there; with the end as a word it shares no more than they do."""
     task = regard.load(folder / "run", device="cpu").task
     captions = [["a circle in the corner"], ["there is a square"], ["a cross"]]
     stopped, whole = (task.tokeniser.encode(text) for text in ("a circle in the", "a circle in the corner"))
@@ -312,9 +312,9 @@ def test_an_animation_of_what_does_not_move_is_refused_before_anything_is_said(
 ) -> None:
     out = tmp_path / "look.gif"
     assert main(["look", str(folder / "run"), "valid-0.jpg", "-o", str(out)]) == 2
-    said = capsys.readouterr()
-    assert (said.out, len(said.err.splitlines())) == ("", 1)
-    assert f"{out} would be an animation" in said.err
+    captured = capsys.readouterr()
+    assert (captured.out, len(captured.err.splitlines())) == ("", 1)
+    assert f"{out} would be an animation" in captured.err
     assert not out.exists()
 
 
@@ -331,9 +331,9 @@ def test_captions_of_shapes_are_learnt_and_each_word_looks_where_the_shape_is(tm
     }
     with undrawn():
         train(open_run(check_recipe(recipe), tmp_path / "run", True, silent, lambda remark: None), [])
-    found = regard.load(tmp_path / "run", device="cpu").caption(["valid-0.jpg", "valid-1.jpg", "valid-2.jpg"])
-    assert [caption.text.split()[-1] for caption in found] == ["square", "cross", "circle"]
-    for number, caption in enumerate(found, start=10):
+    captions = regard.load(tmp_path / "run", device="cpu").caption(["valid-0.jpg", "valid-1.jpg", "valid-2.jpg"])
+    assert [caption.text.split()[-1] for caption in captions] == ["square", "cross", "circle"]
+    for number, caption in enumerate(captions, start=10):
         assert caption.attention is not None
         (look,) = (look for word, look in zip(caption.words, caption.attention, strict=True) if word in SHAPES)
         assert look.flatten()[number % 4] > 0.5
@@ -348,7 +348,7 @@ def test_drawn_captions_of_shapes_come_to_be_worth_more(tmp_path: Path) -> None:
     pictures = next(iter(task.source("train").pictures(10))).of_rows([row for row in range(10) for _ in range(8)])
     batch = PictureReferences(pictures, tuple(tuple(references[row]) for row in range(10) for _ in range(8)))
     optimizer = torch.optim.Adam(task.parameters(), 0.01)
-    for captions in [*task.batches("train", 1, 0, 0)] * 4:  # so that some of what is drawn is worth something
+    for captions in [*task.batches("train", 1, 0, 0)] * 4:  # so that some samples are worth something
         optimizer.zero_grad()
         task.loss(captions).total.backward()
         optimizer.step()

@@ -1,4 +1,4 @@
-"""Classes of texts: measures on paper, what people write and read, and what a bag of words cannot learn."""
+"""Text classes: measures by hand, input and output, and what a bag of words cannot learn."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ ASPECTS = "".join(
 
 
 def task_of(folder: Path, table: dict[str, Any]) -> Classification:
-    """A task with drawn weights that learns from what a recipe names."""
+    """Return a task with random weights that learns from a recipe's data."""
     recipe = check_recipe({"seed": 1, **table})
     prepared = Classification.prepare(recipe, folder / "prepared", silent, lambda text: None, None)
     task: Classification = build_task(recipe, prepared.files())
@@ -49,12 +49,12 @@ def aspects_task(folder: Path, aspect: str = "both") -> Classification:
 
 
 def test_measures_on_paper() -> None:
-    """Of three texts of class 0 and one of class 1, two and none are right."""
+    """Two of three texts of class 0 are right, and the one of class 1 is wrong."""
     answers = torch.tensor([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]).log()
     sums = sums_with_f1(answers, torch.tensor([0, 0, 0, 1]))
     measures = measures_with_f1(sums)
     assert measures["accuracy"].value == pytest.approx(0.5)
-    # Class 0: 2 right, 3 given, 3 true: 4/6. Class 1: nothing right: 0.
+    # Class 0: 2 right, 3 predicted, 3 true: 4/6. Class 1: nothing right: 0.
     assert measures["f1"].value == pytest.approx((4 / 6 + 0) / 2)
     assert sums["f1"].shape == (4, 7)
     assert {name: measure.items for name, measure in measures.items()} == {"accuracy": 4, "f1": 4, "loss": 4}
@@ -83,20 +83,20 @@ def test_the_aspect_stands_in_brackets_and_several_are_looked_at_together(tmp_pa
         "the [fish] was good but the service was slow",
         "the fish was good but the [service] was slow",
     ]
-    source, asked = sight.sides["source"], sight.sides["answer"]
+    source, answer = sight.sides["source"], sight.sides["answer"]
     assert isinstance(source, Words)
-    assert isinstance(asked, Steps)
+    assert isinstance(answer, Steps)
     assert list(source.words) == ["the", "fish", "was", "good", "but", "the", "service", "was", "slow"]
-    assert [name.partition(":")[0] for name in asked.names] == ["fish", "service"]
+    assert [name.partition(":")[0] for name in answer.names] == ["fish", "service"]
     seen = sight.between().blocks[0].weights
     assert seen.shape == (1, 2, 9)
     assert seen.sum(axis=-1) == pytest.approx(1)
     places = task.read(task.unfold(marked)).texts.aspect_places
     assert places is not None
     assert places.tolist() == [1, 6]
-    for given, found in ((marked, "2 aspects"), ("the fish", "no aspect")):
-        with pytest.raises(Fault, match=f"it has {found} in brackets, expected one"):
-            task.read([given])
+    for text, count in ((marked, "2 aspects"), ("the fish", "no aspect")):
+        with pytest.raises(Fault, match=f"it has {count} in brackets, expected one"):
+            task.read([text])
 
 
 def test_the_look_of_the_answer_comes_before_those_between_words(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_ready_vectors_become_weights(tmp_path: Path) -> None:
     torch.testing.assert_close(task.model.reader.summary(batch.texts), torch.tensor([[2.0, 3.0]]))
 
 
-# good, bad, not good, not bad, among words that mean nothing
+# good, bad, not good, not bad, among words without meaning
 NEGATED = TextRows(
     torch.tensor([[4, 7, 0], [5, 7, 0], [6, 4, 7], [6, 5, 7], [7, 4, 0], [7, 5, 0], [7, 6, 4], [7, 6, 5]]),
     torch.tensor([2, 2, 3, 3, 2, 2, 3, 3]),

@@ -1,4 +1,4 @@
-"""Features of a bidirectional language model as inputs: what travels, what learns, and what they are."""
+"""Features of a bidirectional language model as inputs: what the folder holds, what learns, and their values."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from regard.runs.train import train
 
 @pytest.fixture(scope="module")
 def bilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of two small language models."""
+    """Return the folder of two small language models."""
     return open_trained_toy("bilm", tmp_path_factory.mktemp("bilm")).folder.folder
 
 
@@ -39,20 +39,20 @@ def test_a_classifier_takes_over_a_language_model_and_learns_how_to_mix_its_laye
     assert isinstance(run.task.model, TextClassifier)
     contexts = run.task.model.reader.inputs.contexts
     assert contexts is not None
-    assert {name for name, each in contexts.named_parameters() if each.requires_grad} == {"mixture", "scale"}
+    assert {name for name, parameter in contexts.named_parameters() if parameter.requires_grad} == {"mixture", "scale"}
     with undrawn():
         train(run, [])
-    task = regard.load(run.folder.folder, device="cpu").task  # needs the other folder no more
-    word = source.tokeniser.pieces([7])[0]  # that no labelled text has
+    task = regard.load(run.folder.folder, device="cpu").task  # no longer needs the other folder
+    word = source.tokeniser.pieces([7])[0]  # no labelled text has it
     texts = task.read([f"{word} film"]).texts
-    found = task.model.reader.inputs(texts.tokens)
+    features = task.model.reader.inputs(texts.tokens)
     with torch.no_grad():
         vectors, *layers = source.model.layers(torch.tensor([[7, source.tokeniser.unknown]]), torch.tensor([2]))
-    own = task.model.reader.inputs.contexts
-    shares = own.mixture.softmax(dim=0)
+    inputs = task.model.reader.inputs.contexts
+    shares = inputs.mixture.softmax(dim=0)
     assert shares.tolist() != [0.5, 0.5]
-    expected = own.scale * sum(share * layer for share, layer in zip(shares, layers, strict=True))
-    torch.testing.assert_close(found, torch.cat([expected, vectors], dim=-1))
+    expected = inputs.scale * sum(share * layer for share, layer in zip(shares, layers, strict=True))
+    torch.testing.assert_close(features, torch.cat([expected, vectors], dim=-1))
 
 
 def test_features_are_read_from_a_bidirectional_language_model_alone(bilm: Path, tmp_path: Path) -> None:

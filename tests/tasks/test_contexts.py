@@ -1,4 +1,4 @@
-"""Words in their contexts: what is measured both ways, what is read, and what is refused."""
+"""Words in context: measures in both directions, input, and refusals."""
 
 import numpy as np
 import pytest
@@ -33,10 +33,10 @@ def values(measures: dict[str, Measure]) -> dict[str, float]:
 
 def test_a_model_that_knows_nothing_has_the_perplexity_of_its_vocabulary(task: Contexts) -> None:
     nn.init.zeros_(task.model.output.weight)
-    found = task.measure(task.read(["the dog barks.", "the"]))
-    assert values(found) == {name: pytest.approx(WORDS.size) for name in Contexts.MEASURES}
-    assert found["forward_perplexity"].items == 7  # four words and one, and the end of each
-    assert found["perplexity"].items == 14
+    measures = task.measure(task.read(["the dog barks.", "the"]))
+    assert values(measures) == {name: pytest.approx(WORDS.size) for name in Contexts.MEASURES}
+    assert measures["forward_perplexity"].items == 7  # four words and one, and the end of each
+    assert measures["perplexity"].items == 14
 
 
 def test_the_loss_is_the_sum_of_both_ways(task: Contexts) -> None:
@@ -68,9 +68,9 @@ def test_words_that_are_cut_already_have_a_token_each(task: Contexts) -> None:
 
 
 def test_unknown_words_are_shown_as_they_were_written(task: Contexts) -> None:
-    (found,) = task.embed(task.read(["The dog yawns."]))
-    assert found.text.tokens == ["<unk>", "dog", "<unk>", "."]
-    assert found.text.words == ["The", "dog", "yawns", "."]
+    (vectors,) = task.embed(task.read(["The dog yawns."]))
+    assert vectors.text.tokens == ["<unk>", "dog", "<unk>", "."]
+    assert vectors.text.words == ["The", "dog", "yawns", "."]
     assert task.embed(task.read_words([["a", "dog"]]))[0].text.words == ["a", "dog"]
 
 
@@ -104,7 +104,7 @@ def test_it_cannot_write_and_the_refusal_says_why() -> None:
 
 
 def test_it_learns_which_word_follows_and_which_comes_before() -> None:
-    """In sentences that are pairs of words, either word tells the other."""
+    """In sentences that are pairs of words, either word determines the other."""
     torch.manual_seed(1)
     words = WordTokeniser([f"{letter}{number}" for letter in "ab" for number in range(4)])
     network = Bilm(BilmOptions(embedding=8, width=16, dropout=0.0), words.size, words.pad, words.begin, words.end)
@@ -115,5 +115,5 @@ def test_it_learns_which_word_follows_and_which_comes_before() -> None:
         optimizer.zero_grad()
         task.loss(batch).total.backward()
         optimizer.step()
-    # Of three tokens one is a choice among four, the others are certain: 4^(1/3).
+    # One of three tokens is a choice among four, the others are certain: 4^(1/3).
     assert values(task.measure(batch)) == {name: pytest.approx(4 ** (1 / 3), rel=0.05) for name in Contexts.MEASURES}

@@ -1,4 +1,4 @@
-"""A translator that copies, around its network: unknown words of a source in files, batches, searches and outputs."""
+"""A copying translator around its network: unknown source words in files, batches, searches and outputs."""
 
 import itertools
 from pathlib import Path
@@ -40,7 +40,7 @@ from regard.training.checkpoint import WEIGHTS
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.search import Constraints
 
-ODD = "Zoë q̃ńä 東京 4,711 Ōkami-san 'tis n̈."  # combining marks that no letter of Unicode has inside it
+ODD = "Zoë q̃ńä 東京 4,711 Ōkami-san 'tis n̈."  # combining marks that no precomposed letter contains
 LINES = [f"{name} has {number} birds .\t{number} birds has {name} ." for number, name in enumerate("ABCDEFGH")]
 
 
@@ -56,7 +56,7 @@ def test_unknown_words_of_a_text_come_back_as_they_were(tokeniser: WordTokeniser
     opened = open_to(tokeniser, ODD)
     assert len(opened.encode(ODD)) > 5
     assert opened.decode(opened.encode(ODD)) == ODD
-    assert tokeniser.unknown in tokeniser.encode(ODD)  # it itself knows them no better than before
+    assert tokeniser.unknown in tokeniser.encode(ODD)  # the model itself knows them no better than before
     assert opened.pieces(opened.encode("Ōkami-san never")) == ["Ōkami-san", "<unk>"]
     assert opened.files("tokeniser") == tokeniser.files("tokeniser")
     assert tokeniser.encode("Ōkami-san") == [tokeniser.unknown]
@@ -65,7 +65,7 @@ def test_unknown_words_of_a_text_come_back_as_they_were(tokeniser: WordTokeniser
 def test_unknown_words_have_numbers_of_their_own_in_each_sentence() -> None:
     task = tiny(["a"])
     batch = task.pair_up([("x a y x", "y b"), ("y", "y")])
-    assert batch.source.tolist() == [[1, 4, 1, 1, 3], [1, 3, 0, 0, 0]]  # what is read
+    assert batch.source.tolist() == [[1, 4, 1, 1, 3], [1, 3, 0, 0, 0]]  # the input
     assert batch.copies.tolist() == [[5, 4, 6, 5, 3], [5, 3, 0, 0, 0]]
     assert batch.target.tolist() == [[6, 1, 3], [5, 3, 0]]  # b can neither be written nor copied
     assert batch.inputs.tolist() == [[2, 1, 1], [2, 1, 3]]
@@ -84,18 +84,20 @@ def test_a_wide_beam_finds_the_best_of_all_outputs() -> None:
     """Three words can be written for `x y`, two of them copied: 1 + 3 + 9 outputs of up to two words, and their end."""
     task, text = tiny([]), "x y"
     writable = [task.target.unknown, 4, 5]
-    every = [list(each) for size in range(3) for each in itertools.product(writable, repeat=size)]
+    every = [list(words) for size in range(3) for words in itertools.product(writable, repeat=size)]
     scores = forced_scores(task, force_batch(task, [text] * len(every), every)).tolist()
     options = DecodingOptions(beam=16, n_best=3, length_penalty=0.0, stop="exhaustive")
-    (found,) = beam_search(task, task.read([text]), torch.tensor([3]), options)
+    (hypotheses,) = beam_search(task, task.read([text]), torch.tensor([3]), options)
     best = sorted(zip(scores, every, strict=True), reverse=True)
-    silent = {task.target.pad, task.target.begin}  # which an untrained model may write too
-    mine = [each for each in found if not silent & set(each.tokens)]
+    silent = {task.target.pad, task.target.begin}  # an untrained model may write these too
+    mine = [hypothesis for hypothesis in hypotheses if not silent & set(hypothesis.tokens)]
     assert mine
     ranked = [tokens for _, tokens in best]
-    assert [ranked.index(list(each.tokens)) for each in mine] == sorted(ranked.index(list(e.tokens)) for e in mine)
-    for each in mine:
-        assert each.score == pytest.approx(scores[every.index(list(each.tokens))], abs=1e-5)
+    assert [ranked.index(list(hypothesis.tokens)) for hypothesis in mine] == sorted(
+        ranked.index(list(e.tokens)) for e in mine
+    )
+    for hypothesis in mine:
+        assert hypothesis.score == pytest.approx(scores[every.index(list(hypothesis.tokens))], abs=1e-5)
 
 
 def recipe(folder: Path) -> Any:
@@ -133,10 +135,10 @@ def opened(folder: Path) -> Run:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     from small import undrawn
 
-    found = opened(tmp_path_factory.mktemp("copying"))
+    model = opened(tmp_path_factory.mktemp("copying"))
     with undrawn():
-        assert train(found, []).finished
-    return found
+        assert train(model, []).finished
+    return model
 
 
 def test_what_was_prepared_tells_unknown_words_apart(run: Run) -> None:
@@ -162,9 +164,9 @@ def test_a_loaded_model_writes_looks_and_goes_on_with_words_it_has_never_seen(ru
     text = "Żółć has ½ birds ."
     (forced,) = model.translate_as([text], ["½ Żółć"])
     assert (forced.text, forced.tokens) == ("½ Żółć", ["½", "Żółć"])
-    (begun,) = model.translate([text], constraints=Constraints(prefixes=["Żółć"], required=[["½"]]))
-    assert begun.text.startswith("Żółć")
-    assert "½" in begun.text.split()
+    (translation,) = model.translate([text], constraints=Constraints(prefixes=["Żółć"], required=[["½"]]))
+    assert translation.text.startswith("Żółć")
+    assert "½" in translation.text.split()
     (without,) = model.translate([text], constraints=Constraints(forbidden=["Żółć"]))
     assert "Żółć" not in without.text
     with pytest.raises(Fault, match="The prefix has 'Zoë', for which this model has no tokens"):
@@ -189,7 +191,7 @@ def test_what_could_be_written_has_the_words_that_could_be_copied(run: Run) -> N
     assert {"Żółć", "½"} <= set(choices.tokens)
     assert (choices.before, choices.written) == (["Żółć"], "Żółć")
     written = model.task.target_for(text).encode("½ birds")
-    assert [set(each.tokens) >= {"Żółć", "½"} for each in choices_along(model, text, written)] == [True] * 3
+    assert [set(choice.tokens) >= {"Żółć", "½"} for choice in choices_along(model, text, written)] == [True] * 3
     assert {node.token for node in beam_tree(model, text, width=16).nodes} & {"Żółć", "½"}
     assert sentence_loss(model, text, "½ birds").tokens[0].token == "½"
 

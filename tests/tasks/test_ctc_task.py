@@ -1,4 +1,4 @@
-"""Text to labels by CTC alone: what it learns, says and refuses."""
+"""Text to labels by CTC alone: what it learns, writes and refuses."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def build(objective: CTCLoss, **model: Any) -> CTCTranslation:
 def test_the_loss_is_minus_the_score_of_the_targets() -> None:
     task = build(CTCLoss())
     batch = task.pair_up(PAIRS)
-    # A frame that says the token of the end ends an output too, which the loss leaves out.
+    # A frame with the end token ends an output too, which the loss leaves out.
     task.model.ctc_head.out.bias.data.view(2, -1)[:, task.end] = -1e4
     assert_close(task.loss(batch).total, -forced_scores(task, batch).sum())
 
@@ -44,13 +44,13 @@ def test_even_frames_lose_nothing_by_smoothing_and_equal_passes_nothing_by_consi
     frames = plain.model.read(batch.source, batch.source_lengths).frames
     even = -sum(frames[row, : 2 * length].mean(-1).sum() for row, length in enumerate([3, 6]))
     assert_close(smooth.loss(batch).total, 0.75 * plain.loss(batch).total + 0.25 * even)
-    assert_close(twice.loss(batch).total, smooth.loss(batch).total)  # without dropout both passes are one
+    assert_close(twice.loss(batch).total, smooth.loss(batch).total)  # without dropout both passes are equal
     twice.model.dropout.p = 0.5
     assert twice.loss(batch).total > smooth.loss(batch).total
 
 
 def test_what_is_watched_is_where_each_label_begins() -> None:
-    """Frames that say x, nothing, y, nothing for the letters a and b: x begins at a, y at b, and the end is behind."""
+    """Frames say x, nothing, y, nothing for the letters a and b: x begins at a, y at b, and the end follows."""
     task = build(CTCLoss())
     batch = task.pair_up([("ab", "xy")])
     x, y, blank = task.target.encode("x")[0], task.target.encode("y")[0], task.model.blank
@@ -99,7 +99,7 @@ def test_a_target_that_does_not_fit_its_frames_is_never_written_and_leaves_a_los
 def test_an_output_is_no_longer_than_the_frames() -> None:
     task = build(CTCLoss())
     batch = task.read(["a", "abc"])
-    assert task.limits(batch, DecodingOptions(longest_extra=50)).tolist() == [5, 9]  # two a letter, two of the end
+    assert task.limits(batch, DecodingOptions(longest_extra=50)).tolist() == [5, 9]  # two per letter, two for the end
     limits, demands = task.limits(batch, DecodingOptions()), Demands(prefixes=[task.target.encode("vwxyz"), []])
     with pytest.raises(TextFault, match="its prefix has 5 tokens, but its output may have 5 with the end"):
         beam_search(task, batch, limits, DecodingOptions(), demands)
@@ -108,7 +108,7 @@ def test_an_output_is_no_longer_than_the_frames() -> None:
 def test_padding_leaves_no_nan_in_the_gradients_of_two_passes() -> None:
     task = build(CTCLoss(0.1, 2.0), dropout=0.5).train()
     task.loss(task.pair_up(PAIRS)).total.backward()
-    assert all(each.grad is None or each.grad.isfinite().all() for each in task.parameters())
+    assert all(parameter.grad is None or parameter.grad.isfinite().all() for parameter in task.parameters())
     assert task.model.ctc_head.out.weight.grad.any()
 
 

@@ -1,4 +1,4 @@
-"""How the divergence comes to count while a network learns to draw."""
+"""The warm-up of the divergence while a network learns to draw."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,23 +14,23 @@ from regard.tasks.glimpses.batches import PictureBatch
 
 
 def weights_of(rows_of_batches: Sequence[int], **training: Any) -> list[float]:
-    """What the divergence weighs in batches, or parts of them, of so many rows, one after the other."""
+    """Return the divergence's weight in successive batches, or parts of them, with these numbers of rows."""
     torch.manual_seed(1)
     labels = PictureLabels(classes=["0", "1"], height=4, width=4)
     network = Draw(DrawOptions(steps=2, width=3, latent=2), 4, 4)
     task = PictureDrawing(network, labels, DrawingTraining(batch=2, divergence_warmup=2, **training))
-    carry, found = None, []
+    carry, weights = None, []
     for rows in rows_of_batches:
         pictures = torch.randint(2, (rows, 4, 4), dtype=torch.uint8) * 255
         loss = task.loss(PictureBatch(pictures, torch.zeros(rows, dtype=torch.long), torch.arange(rows)), carry)
         parts = {name: float(tally.sums[0]) for name, tally in loss.tallies.items()}
-        found.append(round((float(loss.total.detach()) - parts["reconstruction"]) / parts["divergence"], 3))
+        weights.append(round((float(loss.total.detach()) - parts["reconstruction"]) / parts["divergence"], 3))
         carry = loss.carry
-    return found
+    return weights
 
 
 def test_the_divergence_counts_by_the_batches_so_far_a_part_of_one_as_its_share() -> None:
-    """Two parts of half a batch, then a whole one: it counts 0 / 2, ½ / 2 and 1 / 2, and no more than once."""
+    """Two halves of a batch, then a whole one: the weight is 0 / 2, ½ / 2 and 1 / 2, and never more than one."""
     assert weights_of((1, 1, 2, 2, 2)) == [0, 0.25, 0.5, 1, 1]
 
 
@@ -41,5 +41,5 @@ def test_the_divergence_counts_by_the_batches_so_far_a_part_of_one_as_its_share(
 def test_it_takes_as_many_steps_in_pieces_and_of_several_batches(
     training: dict[str, int], rows: tuple[int, ...], weights: list[float]
 ) -> None:
-    """Each of two pieces carries its own count, and has half of every batch; a step may have two batches."""
+    """Each of two pieces carries its own count and has half of every batch; a step may have two batches."""
     assert weights_of(rows, **training) == weights

@@ -1,4 +1,4 @@
-"""What a translator minimises whose looks are drawn: the loss of its paths, and a signal for its choices."""
+"""Objective of a translator with sampled attention: the loss of its paths, and a signal for its choices."""
 
 from typing import Any
 
@@ -48,10 +48,10 @@ def test_a_mix_of_places_is_soft_attention(smoothing: float) -> None:
 def test_paths_that_leave_nothing_to_chance_have_the_loss_of_the_best(baseline: str) -> None:
     task = sharpen(build(hard="reinforce", samples=3, baseline=baseline))
     batch = task.pair_up(PAIRS)
-    found = task.loss(batch)
+    loss = task.loss(batch)
     measured = task.eval().measure(batch)["loss"].tally.value
-    assert float(found.total.detach()) / found.count == pytest.approx(measured)
-    assert found.tallies["entropy"].value == pytest.approx(0.0, abs=1e-6)
+    assert float(loss.total.detach()) / loss.count == pytest.approx(measured)
+    assert loss.tallies["entropy"].value == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,15 @@ def test_paths_that_leave_nothing_to_chance_have_the_loss_of_the_best(baseline: 
 )  # fmt: skip
 def test_every_option_changes_the_gradient(change: dict[str, Any]) -> None:
     (_, before), (_, after) = (
-        loss_and_gradient(build(**{"hard": "reinforce", "samples": 2} | asked)) for asked in ({}, change)
+        loss_and_gradient(build(**{"hard": "reinforce", "samples": 2} | options)) for options in ({}, change)
     )
     assert any(not torch.allclose(a, b) for a, b in zip(before, after, strict=True) if a is not None and b is not None)
 
 
 def test_the_temperature_changes_the_loss() -> None:
-    cold, warm = (loss_and_gradient(build(hard="gumbel", entropy=0.01, temperature=each))[0] for each in (0.1, 1.0))
+    cold, warm = (
+        loss_and_gradient(build(hard="gumbel", entropy=0.01, temperature=temperature))[0] for temperature in (0.1, 1.0)
+    )
     assert cold != warm
 
 
@@ -79,6 +81,6 @@ def test_the_average_reward_is_carried_on() -> None:
     second = task.loss(batch, first.carry)
     assert first.carry is not None
     assert second.carry is not None
-    assert [int(each["batches"]) for each in (first.carry, second.carry)] == [1, 2]
+    assert [int(carry["batches"]) for carry in (first.carry, second.carry)] == [1, 2]
     assert first.carry["baseline"] != second.carry["baseline"]
     assert float(first.total.detach()) / first.count == pytest.approx(-float(first.carry["baseline"]))

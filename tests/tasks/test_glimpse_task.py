@@ -1,4 +1,4 @@
-"""Looking at pictures: batches as pure functions, REINFORCE counted on paper, a toy that is learnt, what people see."""
+"""Looking at pictures: batches as pure functions, REINFORCE by hand, a toy that is learnt, and its views."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ SMALL = {"glimpses": 2, "patch": 4, "glimpse_width": 16, "width": 16, "sigma": 0
 
 
 def made(folder: Path, family: str = "ram", scene: dict[str, int] | None = None, **training: Any) -> Glimpses:
-    """A small task that learns from flags."""
+    """Return a small task that learns from flags."""
     data = {"train": write_set(folder, *flags(60)), "test": write_set(folder, *flags(60), name="test"), "hold_out": 12}
     recipe = check_recipe(
         {
@@ -52,11 +52,11 @@ def test_batches_are_the_same_from_any_start_and_new_in_every_epoch(tmp_path: Pa
     for seed, epoch in ((1, 1), (2, 0)):
         assert not np.array_equal(next(iter(task.batches("train", seed, epoch, 0))).pictures.numpy(), whole[0])
     tests = [pixels(task.batches("test", seed, epoch, 0)) for seed, epoch in ((0, 0), (5, 3))]
-    assert np.array_equal(tests[0], tests[1])  # whoever measures, measures on the same scenes
+    assert np.array_equal(tests[0], tests[1])  # every measurement uses the same scenes
 
 
 class Certain(RAM):
-    """Draws two paths for its picture, of which the first finds the answer 0."""
+    """Model that draws two paths for its picture, the first with the answer 0."""
 
     def explore(self, pictures: torch.Tensor, paths: int) -> Glimpsed:
         log_probabilities = torch.tensor([[[0.8, 0.2], [0.3, 0.7]]]).log()

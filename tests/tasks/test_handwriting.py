@@ -1,4 +1,4 @@
-"""Lines of writing: how they are made, read by their columns, and drawn; what is refused."""
+"""Lines of writing: how they are made, read by column, and drawn; refusals."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ SIGNS = LabelledPictures(BARS, np.array([0, 1]), np.arange(2))
 def test_a_line_is_made_of_cut_signs_at_a_distance() -> None:
     line = write_line(SIGNS, LineOptions(shortest=3, longest=3, gap=[1, 1]), [5])
     widths = [[2, 1][label] for label in line.labels]
-    assert line.pixels.shape == (3, sum(widths) + 2 + 2 * 2)  # two gaps between, and two margins of two columns
+    assert line.pixels.shape == (3, sum(widths) + 2 + 2 * 2)  # two gaps between them, and two margins of two columns
     expected = [0, 0, *[value for label in line.labels for value in [*[[100, 100], [200]][label], 0]][:-1], 0, 0]
     assert line.pixels[0].tolist() == expected
 
@@ -36,7 +36,7 @@ def test_a_line_is_made_of_cut_signs_at_a_distance() -> None:
 def test_signs_that_overlap_keep_the_brighter_pixel() -> None:
     options = LineOptions(shortest=2, longest=2, gap=[-1, -1])
     lines = [write_line(SIGNS, options, [key]) for key in range(20)]
-    line = next(each for each in lines if each.labels.tolist() == [0, 1])
+    line = next(candidate for candidate in lines if candidate.labels.tolist() == [0, 1])
     assert line.pixels[1].tolist() == [0, 0, 100, 200, 0, 0]
 
 
@@ -56,7 +56,7 @@ def open_task(folder: Path) -> Handwriting:
 
 
 def test_it_reads_columns_and_says_where_each_sign_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A network that knows both signs by their grey, and says nothing where there is none."""
+    """This network knows both signs by their grey and says nothing elsewhere."""
     task = open_task(tmp_path)
     pixels = np.zeros((3, 12), np.uint8)
     pixels[:, 2:4], pixels[:, 6], pixels[:, 8:10] = 100, 200, 100

@@ -1,4 +1,4 @@
-"""CTC beside attention: the loss that is shared between them, and what cannot be had together."""
+"""CTC together with attention: their shared loss, and options that exclude each other."""
 
 from typing import Any
 
@@ -41,16 +41,16 @@ def test_the_loss_is_shared_between_ctc_and_attention(family: str) -> None:
     assert {name.split(".")[1] for name in missing} == {"ctc_head"}
     batch = joint.pair_up(PAIRS)
     (frames,) = joint.model.read(batch.source, batch.source_lengths).frames
-    assert frames.shape == (2, 3 * 6, joint.target.size + 1)  # five letters and an end, three frames of each
+    assert frames.shape == (2, 3 * 6, joint.target.size + 1)  # five letters and an end, three frames for each
     labels = torch.tensor([[*map(ord, "xyz")], [ord("y"), 0, 0]]) + int(joint.target.encode("a")[0]) - ord("a")
     ctc = ctc_loss(frames, torch.tensor([9, 18]), labels, torch.tensor([3, 1]))
-    found = joint.loss(batch)
-    assert_close(found.total, 0.25 * ctc + 0.75 * plain.loss(batch).total)
-    assert found.tallies["ctc"].value == pytest.approx(ctc.item() / batch.tokens)
-    # Without dropout two passes agree, and so their mean is either of them.
+    loss = joint.loss(batch)
+    assert_close(loss.total, 0.25 * ctc + 0.75 * plain.loss(batch).total)
+    assert loss.tallies["ctc"].value == pytest.approx(ctc.item() / batch.tokens)
+    # Without dropout two passes agree, so their mean equals either.
     twice = build(family, consistency=2.0, ctc=0.25, ctc_frames=3)
     twice.load_state_dict(joint.state_dict())
-    assert_close(twice.loss(batch).total, found.total)
+    assert_close(twice.loss(batch).total, loss.total)
 
 
 def test_what_makes_no_frames_or_another_loss_is_refused() -> None:
@@ -68,20 +68,20 @@ def test_what_makes_no_frames_or_another_loss_is_refused() -> None:
 @torch.no_grad()
 def test_a_search_adds_what_both_say_of_an_output(family: str) -> None:
     task = build(family, ctc=0.25).eval()
-    task.model.ctc_head.out.bias.data.view(2, -1)[:, task.end] = -1e4  # else a frame may end an output too
+    task.model.ctc_head.out.bias.data.view(2, -1)[:, task.end] = -1e4  # otherwise a frame may end an output too
     batch, options = task.read(["ab", "abcde"]), DecodingOptions(beam=3, length_penalty_kind="none")
     limits = torch.tensor([4, 4])
     for weight in (0.4, 1.0):
-        found = beam_search(Joining(task, weight), batch, limits, options, Demands())
-        outputs = [own[0].tokens for own in found]
+        hypotheses = beam_search(Joining(task, weight), batch, limits, options, Demands())
+        outputs = [row[0].tokens for row in hypotheses]
         pairs = force_batch(task, ["ab", "abcde"], outputs)
         (frames,) = task.model.read(pairs.source, pairs.source_lengths).frames
         lengths = torch.tensor([len(output) for output in outputs])
-        for row, own in enumerate(found):
+        for row, beam in enumerate(hypotheses):
             labels = pairs.target[row : row + 1], lengths[row : row + 1]
             by_ctc = -ctc_loss(frames[row : row + 1], 2 * pairs.source_lengths[row : row + 1], *labels)
             expected = weight * by_ctc + (1 - weight) * forced_scores(task, pairs)[row]
-            assert own[0].score == pytest.approx(expected.item(), abs=1e-4)
+            assert beam[0].score == pytest.approx(expected.item(), abs=1e-4)
 
 
 def test_a_search_asks_ctc_only_of_models_that_have_it() -> None:

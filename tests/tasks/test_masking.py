@@ -1,4 +1,4 @@
-"""Which tokens are hidden: laws that hold for every row, counted on paper and on many rows."""
+"""Hidden tokens: laws that hold for every row, counted by hand and on many rows."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from regard.tasks.masked.masking import NOTHING, Masked, Vocabulary, mask_rows
 from regard.tasks.masked.options import MaskingOptions
 
 MARKS, MASK, TOKENS = 5, 4, 105
-# Tokens 5 to 54 begin words, 55 to 104 go on with them.
+# Tokens 5 to 54 begin words, 55 to 104 continue them.
 VOCABULARY = Vocabulary(np.arange(TOKENS) >= 55, np.arange(TOKENS) < MARKS, MASK)
 
 
@@ -35,53 +35,53 @@ def test_a_row_is_hidden_alike_wherever_it_stands_and_otherwise_in_another_epoch
 
 def test_what_is_wanted_stood_there_and_nothing_else_changed() -> None:
     tokens = rows_of_text(50, 64)
-    read, places, wanted = masked(tokens)
+    read, places, targets = masked(tokens)
     hidden = np.zeros(tokens.shape, bool)
     for row in range(len(tokens)):
-        own = places[row][wanted[row] != NOTHING]
-        assert len({*own.tolist()}) == len(own)
-        assert (tokens[row, own] == wanted[row][wanted[row] != NOTHING]).all()
-        hidden[row, own] = True
+        masked_places = places[row][targets[row] != NOTHING]
+        assert len({*masked_places.tolist()}) == len(masked_places)
+        assert (tokens[row, masked_places] == targets[row][targets[row] != NOTHING]).all()
+        hidden[row, masked_places] = True
     assert (read[~hidden] == tokens[~hidden]).all()
-    assert not hidden[:, 0].any()  # marks are never hidden
+    assert not hidden[:, 0].any()  # special tokens are never hidden
 
 
 def test_words_are_hidden_whole_and_no_more_than_their_share() -> None:
     tokens = rows_of_text(80, 64)
-    _, places, wanted = masked(tokens)
+    _, places, targets = masked(tokens)
     for row in range(len(tokens)):
-        own = {*places[row][wanted[row] != NOTHING].tolist()}
-        assert 1 <= len(own) <= 9  # 15 % of 63, rounded
+        hidden = {*places[row][targets[row] != NOTHING].tolist()}
+        assert 1 <= len(hidden) <= 9  # 15 % of 63, rounded
         for place in range(2, 64):
             if VOCABULARY.goes_on[tokens[row, place]]:
-                assert (place in own) == (place - 1 in own)
+                assert (place in hidden) == (place - 1 in hidden)
 
 
 def test_four_fifths_are_masks_a_tenth_is_any_token_and_a_tenth_stays() -> None:
     tokens = rows_of_text(400, 128)
-    read, places, wanted = masked(tokens, whole_words=False)
-    assert (wanted != NOTHING).sum() == 400 * 19  # 15 % of 127
+    read, places, targets = masked(tokens, whole_words=False)
+    assert (targets != NOTHING).sum() == 400 * 19  # 15 % of 127
     now = np.take_along_axis(read, places, axis=1)
     assert (now == MASK).mean() == pytest.approx(0.8, abs=0.02)
-    assert (now == wanted).mean() == pytest.approx(0.1 + 0.1 / 100, abs=0.02)
+    assert (now == targets).mean() == pytest.approx(0.1 + 0.1 / 100, abs=0.02)
     assert now.min() >= MASK
 
 
 def test_shares_can_be_others() -> None:
-    read, places, wanted = masked(rows_of_text(40, 100), share=0.4, masked=1.0, random=0.0, whole_words=False)
-    assert (wanted != NOTHING).sum() == 40 * 40
+    read, places, targets = masked(rows_of_text(40, 100), share=0.4, masked=1.0, random=0.0, whole_words=False)
+    assert (targets != NOTHING).sum() == 40 * 40
     assert (np.take_along_axis(read, places, axis=1) == MASK).all()
-    read, places, wanted = masked(rows_of_text(40, 100), masked=0.0, random=0.0)
+    read, places, targets = masked(rows_of_text(40, 100), masked=0.0, random=0.0)
     assert (read == rows_of_text(40, 100)).all()
 
 
 def test_a_word_longer_than_the_share_is_hidden_in_part_and_padding_never() -> None:
     tokens = np.array([[2, 5, 60, 61, 62, 3, 0, 0]])
-    _, places, wanted = masked(tokens)
+    _, places, targets = masked(tokens)
     assert places.tolist() == [[1]]
-    assert wanted.tolist() == [[5]]
-    _, _, wanted = masked(np.array([[2, 3, 0, 0]]))
-    assert wanted.tolist() == [[NOTHING]]
+    assert targets.tolist() == [[5]]
+    _, _, targets = masked(np.array([[2, 3, 0, 0]]))
+    assert targets.tolist() == [[NOTHING]]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Labelling nodes: what is minimised and measured on paper, members that do not meet, and nodes that are not there."""
+"""Labelling nodes: objective and measures by hand, independent members, and nodes that do not exist."""
 
 import math
 from pathlib import Path
@@ -65,8 +65,8 @@ def test_members_are_measured_each_as_if_it_were_alone(tmp_path: Path) -> None:
     together = stack.measure(only_batch(stack, "valid"))
     for member in range(3):
         alone = make_task(tmp_path / str(member), seed=5)
-        for own, stacked in zip(alone.model.parameters(), stack.model.parameters(), strict=True):
-            own.data.copy_(stacked[member : member + 1])
+        for parameter, stacked in zip(alone.model.parameters(), stack.model.parameters(), strict=True):
+            parameter.data.copy_(stacked[member : member + 1])
         for name, measure in alone.measure(only_batch(alone, "valid")).items():
             assert together[name].members[member] == pytest.approx(measure.value)
 
@@ -74,8 +74,8 @@ def test_members_are_measured_each_as_if_it_were_alone(tmp_path: Path) -> None:
 def test_a_member_of_a_stack_begins_as_the_run_of_its_seed(tmp_path: Path) -> None:
     stack = make_task(tmp_path, members=3, seed=5)
     alone = make_task(tmp_path / "alone", seed=7)
-    for stacked, own in zip(stack.model.parameters(), alone.model.parameters(), strict=True):
-        assert torch.equal(stacked[2:], own)
+    for stacked, parameter in zip(stack.model.parameters(), alone.model.parameters(), strict=True):
+        assert torch.equal(stacked[2:], parameter)
 
 
 def test_the_gradient_of_a_member_is_that_of_its_own_loss(tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_the_gradient_of_a_member_is_that_of_its_own_loss(tmp_path: Path) -> Non
     stack.loss(batch).total.backward()
     alone = make_task(tmp_path / "alone")
     alone.loss(only_batch(alone, "train")).total.backward()
-    for stacked, own in zip(stack.model.parameters(), alone.model.parameters(), strict=True):
+    for stacked, parameter in zip(stack.model.parameters(), alone.model.parameters(), strict=True):
         assert stacked.grad is not None
-        torch.testing.assert_close(stacked.grad[:1], own.grad)
+        torch.testing.assert_close(stacked.grad[:1], parameter.grad)
 
 
 def test_nodes_are_read_by_their_numbers_and_answered_with_their_classes(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_what_stands_on_its_sides_are_all_nodes(tmp_path: Path) -> None:
     with watching(task.model) as gazes:
         answers = task.answers(batch)
         sides = task.sides(batch, answers)
-    assert len(gazes) == 2  # what is looked up for the sides is nobody's gaze
+    assert len(gazes) == 2  # looking up the sides makes no gaze
     side = sides[gazes[0].looks_from]
     assert isinstance(side, Nodes)
     assert (list(side.centres), side.names[3], len(side.names)) == ([3], "3", NODES)

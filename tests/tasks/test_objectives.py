@@ -1,4 +1,4 @@
-"""What a translator minimises."""
+"""Training objectives of translators."""
 
 import pytest
 import torch
@@ -48,6 +48,6 @@ def test_consistency_costs_nothing_without_dropout_and_something_with_it() -> No
 def test_the_objective_follows_the_options() -> None:
     assert isinstance(objective_for(check(TransformerOptions, {}), 0.1), CrossEntropy)
     assert isinstance(objective_for(check(TransformerOptions, {}), 0.1, 1.0), Consistent)
-    for asked in ({"own_tokens": 0.5}, {"decoder": "bahdanau", "hard": "reinforce"}):
+    for options in ({"own_tokens": 0.5}, {"decoder": "bahdanau", "hard": "reinforce"}):
         with pytest.raises(Fault, match=r"cannot be combined with model\.own_tokens or model\.hard = 'reinforce'"):
-            objective_for(check(Seq2SeqOptions, asked), 0.1, 1.0)
+            objective_for(check(Seq2SeqOptions, options), 0.1, 1.0)

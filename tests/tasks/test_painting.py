@@ -1,4 +1,4 @@
-"""Painting from captions: the codebook on paper, chances on paper, captions that are refused, what people see."""
+"""Painting from captions: codebook and chances by hand, refused captions, and views."""
 
 import json
 from pathlib import Path
@@ -32,20 +32,20 @@ def test_each_cell_takes_the_nearest_code_whatever_its_length() -> None:
     book = codebook()
     with torch.no_grad():
         book.vectors.copy_(torch.tensor([[5.0, 0.0], [0.0, 0.1]]))
-    found = torch.tensor([[[[0.8, 0.1]], [[0.6, 0.9]]]], dtype=torch.float64)  # two cells: (0.8, 0.6) and (0.1, 0.9)
-    assert book._nearest(found).tolist() == [[[0, 1]]]
+    cells = torch.tensor([[[[0.8, 0.1]], [[0.6, 0.9]]]], dtype=torch.float64)  # two cells: (0.8, 0.6) and (0.1, 0.9)
+    assert book._nearest(cells).tolist() == [[[0, 1]]]
 
 
 def test_the_gradient_passes_straight_through_the_code_to_the_encoder() -> None:
-    """Without commitment the encoder learns from the error alone, as if no code had taken its vector's place."""
+    """Without commitment the encoder learns from the error alone, as if no code had replaced its vector."""
     book, pictures = codebook(), torch.rand(2, 1, 4, 4, dtype=torch.float64)
     book.commitment = 0.0
     coded = book(pictures)
     (coded.error + coded.distance).sum().backward()
-    found = torch.nn.functional.normalize(book.encoder(pictures), dim=1)
+    cells = torch.nn.functional.normalize(book.encoder(pictures), dim=1)
     taken = book._vectors_of(coded.codes).detach().requires_grad_()
     (by_decoder,) = torch.autograd.grad((book.decoder(taken) - pictures).square().sum(), taken)
-    (expected,) = torch.autograd.grad(found, book.encoder[0].weight, by_decoder)
+    (expected,) = torch.autograd.grad(cells, book.encoder[0].weight, by_decoder)
     torch.testing.assert_close(book.encoder[0].weight.grad, expected)
 
 
@@ -54,8 +54,8 @@ def test_the_first_codes_are_vectors_of_pictures_and_differ() -> None:
     book.begin_with(pictures, torch.Generator().manual_seed(2))
     coded = book(pictures)
     assert len(coded.codes.unique()) == 2
-    found = torch.nn.functional.normalize(book.encoder(pictures), dim=1).permute(0, 2, 3, 1).reshape(-1, 2)
-    nearest = torch.cdist(book.vectors, found).min(dim=1).values
+    cells = torch.nn.functional.normalize(book.encoder(pictures), dim=1).permute(0, 2, 3, 1).reshape(-1, 2)
+    nearest = torch.cdist(book.vectors, cells).min(dim=1).values
     torch.testing.assert_close(nearest, torch.zeros_like(nearest))
 
 
@@ -72,12 +72,12 @@ def test_codes_are_as_probable_as_when_they_are_forced() -> None:
     steps = 100
     chances = torch.zeros(steps, 4)
     chances[:, 0] = (torch.arange(steps) + 0.5) / steps
-    drawn = model.paint(captions.expand(steps, -1), lengths.expand(steps), chances, 1.0)[:, 0, 0]
+    codes = model.paint(captions.expand(steps, -1), lengths.expand(steps), chances, 1.0)[:, 0, 0]
     every = torch.cartesian_prod(*[torch.arange(3)] * 4).unflatten(1, (2, 2))
     shares = (-model.nats(every, captions.expand(81, -1), lengths.expand(81))).exp()
     torch.testing.assert_close(shares.sum(), torch.ones((), dtype=torch.float64))
     first = shares.unflatten(0, (3, 27)).sum(dim=1)
-    assert ((drawn.bincount(minlength=3) / steps - first).abs() <= 1 / steps).all()
+    assert ((codes.bincount(minlength=3) / steps - first).abs() <= 1 / steps).all()
 
 
 def test_padding_of_a_caption_changes_nothing() -> None:
@@ -121,7 +121,7 @@ def test_data_that_cannot_be_painted_is_refused(data: dict, words: str, tmp_path
 def test_generated_shapes_are_prepared_once_with_captions_that_are_drawn_anew(tmp_path: Path) -> None:
     options = PaintingData(shapes={"side": 8, "train": 6, "valid": 2, "test": 2})
     prepared = prepare_painting(options, tmp_path, silent)
-    again = prepare_painting(options, tmp_path, lambda *told: pytest.fail("nothing is to be drawn again"))
+    again = prepare_painting(options, tmp_path, lambda *messages: pytest.fail("nothing is to be drawn again"))
     assert prepared.words == again.words
     first, second = (
         torch.cat([batch.captions for batch in painting_batches(prepared, "train", 4, 1, epoch, 0)]) for epoch in (0, 1)
@@ -140,7 +140,7 @@ def test_people_draw_and_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert f"try: regard draw {model} --prompt 'text' -o drawings.png" in capsys.readouterr().err
     assert main(["draw", model, "--prompt", "a black flag", "--count", "2", "-o", str(tmp_path / "flags.json")]) == 0
     drawings = json.loads((tmp_path / "flags.json").read_text(encoding="utf-8"))["drawings"]
-    assert [(len(each["picture"]), each["steps"]) for each in drawings] == [(8, 8), (8, 8)]
+    assert [(len(drawing["picture"]), drawing["steps"]) for drawing in drawings] == [(8, 8), (8, 8)]
     assert main(["draw", model, "-o", str(tmp_path / "none.png")]) == 2
     assert "give it one as a prompt, and no strokes" in capsys.readouterr().err
     assert main(["draw", model, "--prompt", "green", "-o", str(tmp_path / "none.png")]) == 2

@@ -1,4 +1,4 @@
-"""From a picture's file to what a model reads of it: by EfficientNet and components, or by its pixels alone."""
+"""From a picture file to model inputs: by EfficientNet and components, or by pixels alone."""
 
 import io
 from dataclasses import replace
@@ -22,14 +22,14 @@ from regard.tasks.captioning.features import FeatureReader
 
 
 class Averages:
-    """Stands for a trained network: at each of seven by seven places the mean of each colour."""
+    """Stand-in for a trained network: the mean of each colour at each of seven by seven places."""
 
     def extract_features(self, pixels: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.adaptive_avg_pool2d(pixels, 7)
 
 
 def components() -> bytes:
-    """Red and green alone, in halves."""
+    """Return red and green alone, in halves."""
     content = io.BytesIO()
     np.savez(content, mean=np.zeros(3), proj=np.eye(3)[:, :2], step=0.5)
     return content.getvalue()
@@ -42,7 +42,7 @@ def red_picture() -> bytes:
 
 
 def data_of(folder: Path, **more: Any) -> CaptionData:
-    """Two pictures, the first red and the second blue, with their captions."""
+    """Write two pictures, the first red and the second blue, with their captions."""
     for name, colour in (("a.png", "red"), ("b.png", "blue")):
         Image.new("RGB", (12, 9), colour).save(folder / name)
     files = {"captions": "a.png\tred\nb.png\tblue\n", "train": "a.png\n", "valid": "b.png\n", "names": "a.png\nb.png\n"}
@@ -61,12 +61,12 @@ def reader(folder: Path, **changes: Any) -> FeatureReader:
 
 def test_a_picture_becomes_the_features_that_the_set_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(efficientnet, "_network", Averages)
-    found = reader(tmp_path).read(red_picture())
-    assert found.features.shape == (49, 2)
-    assert found.features[0].tolist() == [1.0, -1.0]  # (255 − 127) / 128 and −127 / 128, in halves
-    assert found.picture is not None
-    assert found.picture.shape == (128, 256, 3)
-    assert found.picture[0, 0].tolist() == [1.0, 0.0, 0.0]
+    features = reader(tmp_path).read(red_picture())
+    assert features.features.shape == (49, 2)
+    assert features.features[0].tolist() == [1.0, -1.0]  # (255 − 127) / 128 and −127 / 128, in halves
+    assert features.picture is not None
+    assert features.picture.shape == (128, 256, 3)
+    assert features.picture[0, 0].tolist() == [1.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -86,18 +86,18 @@ def test_features_of_another_model_are_not_taken_for_its_own(
 
 
 def test_a_picture_of_the_data_is_shown_where_it_is_here(tmp_path: Path) -> None:
-    found = reader(tmp_path).read("b.png")
-    assert found.picture is not None
-    assert found.picture[0, 0].tolist() == [0.0, 0.0, 1.0]
+    features = reader(tmp_path).read("b.png")
+    assert features.picture is not None
+    assert features.picture[0, 0].tolist() == [0.0, 0.0, 1.0]
     (tmp_path / "b.png").unlink()
     assert reader(tmp_path).picture_of("c.png") is None
 
 
 def test_of_a_video_of_the_data_the_frame_in_the_middle_is_shown(tmp_path: Path) -> None:
-    found = reader(tmp_path, frames=2)
+    picture_reader = reader(tmp_path, frames=2)
     first, *others = (Image.new("RGB", (12, 9), colour) for colour in ("red", "lime", "blue"))
     first.save(tmp_path / "c.gif", save_all=True, append_images=others)
-    middle = found.picture_of("c.gif")
+    middle = picture_reader.picture_of("c.gif")
     assert middle is not None
     assert middle.shape == (9, 12, 3)
     assert middle[0, 0].tolist() == [0.0, 1.0, 0.0]
@@ -108,8 +108,8 @@ def test_a_set_that_came_without_its_pictures_still_has_their_features(
 ) -> None:
     (tmp_path / "sets" / "flickr8k").mkdir(parents=True)
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "sets"))
-    found = reader(tmp_path)
-    without = replace(found, data=found.data.model_copy(update={"pictures": "flickr8k:test_128px"}))
+    picture_reader = reader(tmp_path)
+    without = replace(picture_reader, data=picture_reader.data.model_copy(update={"pictures": "flickr8k:test_128px"}))
     assert without.read("b.png").picture is None
 
 

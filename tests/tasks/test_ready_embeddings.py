@@ -1,4 +1,4 @@
-"""Translators that begin with ready vectors: the words that have one, its scale, and what stays as it is."""
+"""Translators that start from pretrained vectors: words that have one, its scale, and what stays unchanged."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def opened(
 
 
 def test_words_begin_with_their_vectors_and_keep_them_if_frozen(tmp_path: Path) -> None:
-    """(3, 0) twice, for A reads the vector of a, and (0, 4): the mean square is 34/6, and becomes 1/2."""
+    """(3, 0) twice, because A reads the vector of a, and (0, 4): the mean square is 34/6 and becomes 1/2."""
     run = opened(tmp_path)
     tokens = [run.task.source.encode(word)[0] for word in ("a", "A", "b", "c")]
     first = run.task.model.source_embedding.weight.detach()[tokens].clone()

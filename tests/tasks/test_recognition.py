@@ -1,4 +1,4 @@
-"""Networks that name drawings: what they learn, what changes no answer, and what is refused."""
+"""Networks that name drawings: what they learn, what changes no answer, and refusals."""
 
 import json
 from pathlib import Path
@@ -44,9 +44,9 @@ def test_rings_are_told_from_crosses(tmp_path: Path, family: str, data: dict[str
     with undrawn():
         train(run, [])
     ring = np.array(rings(1)[0][0])
-    (found,) = run.task.eval().answers(run.task.read([moves_of([ring])]))
-    assert found.answer == "ring"
-    assert sum(found.probabilities.values()) == pytest.approx(1)
+    (answer,) = run.task.eval().answers(run.task.read([moves_of([ring])]))
+    assert answer.answer == "ring"
+    assert sum(answer.probabilities.values()) == pytest.approx(1)
 
 
 def test_a_longer_neighbour_changes_no_answer(tmp_path: Path) -> None:

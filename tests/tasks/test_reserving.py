@@ -1,4 +1,4 @@
-"""Who can write into reserved caches, and that the log-probabilities are the same."""
+"""Models that can write into reserved caches, with the same log-probabilities."""
 
 import pytest
 import torch
@@ -21,8 +21,8 @@ def test_the_same_step() -> None:
         if place == 2:
             fixed = writer.extend(fixed, 4)
         expected, plain = task.step(batch.inputs[:, place], plain)
-        found, fixed = writer.step(batch.inputs[:, place], fixed)
-        torch.testing.assert_close(found, expected)
+        log_probabilities, fixed = writer.step(batch.inputs[:, place], fixed)
+        torch.testing.assert_close(log_probabilities, expected)
 
 
 def test_who_can() -> None:
@@ -43,5 +43,5 @@ def test_sources_are_padded_to_few_lengths() -> None:
     keys = Reserving(task).start(task.pair_up(pairs)).sentence.blocks[0].keys
     assert keys.shape[2] == 32  # of seventeen
     family, table = BUILDS["transformer"]
-    short = build(family, table | {"longest": 20, "positions": "learned"})  # which has no further places
+    short = build(family, table | {"longest": 20, "positions": "learned"})  # it has no further positions
     assert Reserving(short).start(short.pair_up(pairs)).sentence.blocks[0].keys.shape[2] == 20

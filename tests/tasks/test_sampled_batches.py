@@ -1,4 +1,4 @@
-"""Training batches whose text is cut anew: by seed, epoch and row alone, with and without workers."""
+"""Training batches with resampled tokenisation: by seed, epoch and row alone, with and without workers."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedPairs:
 
 
 def learning_from(corpus: PreparedPairs, sampling: bool = True) -> Translation:
-    """A translator of this corpus, which cuts its text anew in every epoch or leaves it as it was prepared."""
+    """Return a translator of this corpus that resamples the tokenisation in every epoch, or keeps the prepared one."""
     sizes = {name.removeprefix("model."): size for name, size in SETTINGS.items() if name.startswith("model.")}
     tokeniser = {"vocabulary": 400, "sampling": SAMPLING if sampling else 0.0}
     data = {"train": [{"pairs": "not read again"}], "tokeniser": tokeniser, "cleaning": {"longest": 99}}
@@ -75,14 +75,14 @@ def test_workers_are_for_a_gpu_and_change_no_batch(corpus: PreparedPairs) -> Non
 
 
 def test_workers_outlive_the_thread_that_fetches_ahead(corpus: PreparedPairs) -> None:
-    """A run that is rolled back leaves what was fetched and fetches again, in another thread."""
+    """A run that rolls back discards its prefetched batches and fetches again in another thread."""
     task = learning_from(corpus)
     expected = targets(task, 0)
     task.pairs._sampled = SampledPairs(PairCutter(corpus.train, corpus.source, corpus.target, 100), 2)
     for start in (0, 2):
         with prefetch(task.batches("train", 1, 0, start), ahead=2) as batches:
-            found = [batch.target.tolist() for batch in islice(batches, 3)]
-        assert found == expected[start : start + 3]
+            target_tokens = [batch.target.tolist() for batch in islice(batches, 3)]
+        assert target_tokens == expected[start : start + 3]
 
 
 @pytest.mark.parametrize("sampling", [False, True])

@@ -1,4 +1,4 @@
-"""Long sequences: the jobs as published, what people write and read, and what is refused."""
+"""Long sequences: the published jobs, input and output, and refusals."""
 
 from math import log
 from pathlib import Path
@@ -25,34 +25,34 @@ def chance() -> np.random.Generator:
 
 
 def test_one_number_of_each_half_is_marked_and_their_sum_is_wanted() -> None:
-    read, wanted = draw_sums(7, 200, chance())
+    read, targets = draw_sums(7, 200, chance())
     assert read.shape == (200, 7, 2)
     assert (read[:, :3, 1].sum(1) == 1).all()
     assert (read[:, 3:, 1].sum(1) == 1).all()
-    np.testing.assert_allclose((read[:, :, 0] * read[:, :, 1]).sum(1), wanted, rtol=1e-6)
+    np.testing.assert_allclose((read[:, :, 0] * read[:, :, 1]).sum(1), targets, rtol=1e-6)
 
 
 def test_who_always_answers_one_is_wrong_by_a_sixth() -> None:
-    """The variance of the sum of two even draws is 2/12."""
-    _, wanted = draw_sums(20, 20_000, chance())
-    assert np.square(wanted - 1).mean() == pytest.approx(1 / 6, rel=0.03)
+    """The variance of the sum of two uniform draws is 2/12."""
+    _, targets = draw_sums(20, 20_000, chance())
+    assert np.square(targets - 1).mean() == pytest.approx(1 / 6, rel=0.03)
 
 
 def test_symbols_are_shown_then_nothing_then_asked_for() -> None:
-    read, wanted = draw_copies(COPY, 1, chance())
+    read, targets = draw_copies(COPY, 1, chance())
     first, second = read[0, :2]
     assert read[0].tolist() == [first, second, 0, 0, 0, 4, 0, 0]
-    assert wanted[0].tolist() == [0, 0, 0, 0, 0, 0, first, second]
+    assert targets[0].tolist() == [0, 0, 0, 0, 0, 0, first, second]
     assert 1 <= first <= 3
 
 
 def test_who_has_forgotten_the_symbols_has_the_published_loss() -> None:
-    """n log k / (T + 2n), of one who is sure where nothing is wanted."""
-    _, wanted = map(torch.from_numpy, draw_copies(COPY, 4, chance()))
+    """n log k / (T + 2n) for a model that is sure wherever there is no target."""
+    _, targets = map(torch.from_numpy, draw_copies(COPY, 4, chance()))
     outputs = torch.full((4, 8, 4), -1e9)
     outputs[:, :6, 0], outputs[:, 6:, 1:] = 0.0, 0.0
     job = Copying(COPY)
-    assert float(job.losses(outputs, wanted).sum()) / wanted.numel() == pytest.approx(2 * log(3) / (4 + 4))
+    assert float(job.losses(outputs, targets).sum()) / targets.numel() == pytest.approx(2 * log(3) / (4 + 4))
 
 
 COPY = SequenceData(job="copy", length=4, symbols=3, remembered=2)
@@ -126,7 +126,7 @@ def test_steps_that_do_not_divide_a_picture_are_refused(tmp_path: Path) -> None:
 def test_a_right_answer_and_a_wrong_one() -> None:
     adding = Adding(SequenceData(job="adding"))
     assert adding.right(torch.tensor([[1.0], [1.0]]), torch.tensor([1.03, 0.95])).tolist() == [[True], [False]]
-    assert repr(adding.answer(torch.tensor([0.75]))) == "Answer('0.750')"  # nothing is weighed against it
+    assert repr(adding.answer(torch.tensor([0.75]))) == "Answer('0.750')"  # nothing is weighted against it
     copying, outputs = Copying(COPY), torch.zeros(8, 4)
     outputs[6, 3], outputs[7, 0] = 50.0, 50.0
     answer = copying.answer(outputs)
@@ -137,6 +137,6 @@ def test_a_right_answer_and_a_wrong_one() -> None:
 def test_faults_name_the_line_and_answers_come_in_order(tmp_path: Path) -> None:
     task = open_toy("decoder", tmp_path).task.eval()
     alone = task.answers(task.read(["0.5* 0.1*"]))[0].answer
-    assert [each.answer for each in task.answers(task.read(["0.2 0.5 0.7* 0.1*", "0.5* 0.1*"]))][1] == alone
+    assert [answer.answer for answer in task.answers(task.read(["0.2 0.5 0.7* 0.1*", "0.5* 0.1*"]))][1] == alone
     with pytest.raises(Fault, match="Text 2: Mark two numbers"):
         task.read(["0.5* 0.1*", "0.5"])

@@ -1,4 +1,4 @@
-"""Networks that draw: what they may look at, how probable a drawing is by hand, and what they are asked to draw."""
+"""Networks that draw: what they may look at, a drawing's probability by hand, and requests."""
 
 import math
 from pathlib import Path
@@ -28,7 +28,7 @@ CODINGS: dict[str, dict[str, Any]] = {
 
 
 def task_of(folder: Path, family: str = "sketchformer", coding: str = "triples", **model: Any) -> Strokes:
-    """An untrained network for rings, in float64."""
+    """Return an untrained network for rings, in float64."""
     data = {"train": str(write_drawings(folder / "rings.jsonl", 24)), **CODINGS[coding]}
     training = {"steps": 1, "batch": 4, "device": "cpu"}
     table = {"family": family, "data": data, "model": SIZES[family] | model, "training": training}
@@ -50,20 +50,20 @@ def test_a_later_step_changes_no_earlier_output_and_reading_on_is_reading_whole(
 
 
 def test_nats_by_hand(tmp_path: Path) -> None:
-    """One standard Gaussian, of the scale of the drawings, and pens as probable as each other."""
+    """One standard Gaussian at the scale of the drawings, with equally probable pens."""
     task = task_of(tmp_path, gaussians=1)
     with torch.no_grad():
         task.model.out.weight.zero_(), task.model.out.bias.zero_()
     batch = task.read([np.array([[3, 4, 0], [0, 0, 1]])])
     scale = task.scale.scale
-    each = math.log(2 * math.pi * scale**2) + math.log(3)
-    expected = 2 * each + (3**2 + 4**2) / scale**2 / 2
+    cost = math.log(2 * math.pi * scale**2) + math.log(3)
+    expected = 2 * cost + (3**2 + 4**2) / scale**2 / 2
     assert task.measure(batch)["nats"].value == pytest.approx(expected)
     assert task.measure(batch)["nats_per_point"].value == pytest.approx(expected / 2)
 
 
 def test_nats_of_tokens_by_hand(tmp_path: Path) -> None:
-    """Tokens as probable as each other, and each cell as many points."""
+    """Equally probable tokens, with equally many points in each cell."""
     task = task_of(tmp_path, coding="grid")
     with torch.no_grad():
         task.model.enter.weight.zero_()
@@ -86,22 +86,22 @@ def test_the_divergence_by_hand(tmp_path: Path) -> None:
 def test_what_is_begun_is_kept_and_the_first_of_many_is_that_of_one(tmp_path: Path, coding: str) -> None:
     task = task_of(tmp_path, "sketch-rnn", coding)
     strokes = [np.array(stroke, float) for stroke in rings(1)[0]]
-    asked = SketchRequest("complete", [strokes[:1]])
-    three, one = (task.sketch(count, torch.Generator().manual_seed(1), asked) for count in (3, 1))
+    request = SketchRequest("complete", [strokes[:1]])
+    three, one = (task.sketch(count, torch.Generator().manual_seed(1), request) for count in (3, 1))
     assert three[0].as_dict() == one[0].as_dict()
-    given = strokes[0] - strokes[0][0]
-    kept = np.concatenate(three[0].strokes)[: len(given)]
-    assert three[0].begun == len(given)
+    start = strokes[0] - strokes[0][0]
+    beginning = np.concatenate(three[0].strokes)[: len(start)]
+    assert three[0].begun == len(start)
     limit = {"triples": 0, "grid": task.scale.bound / 4, "dictionary": 8}[coding]
-    assert np.abs(kept - given).max() <= limit
+    assert np.abs(beginning - start).max() <= limit
 
 
 def test_the_way_between_begins_and_ends_with_what_is_drawn_again(tmp_path: Path) -> None:
     task = task_of(tmp_path, latent=3)
     first, second = ([np.array(stroke, float) for stroke in strokes] for strokes in rings(2))
-    drawn = task.sketch(3, torch.Generator().manual_seed(1), SketchRequest("between", [first, second], 0.01))
+    sketches = task.sketch(3, torch.Generator().manual_seed(1), SketchRequest("between", [first, second], 0.01))
     again = task.sketch(1, torch.Generator().manual_seed(1), SketchRequest("reconstruct", [first], 0.01))
-    assert drawn[0].as_dict() == again[0].as_dict()
+    assert sketches[0].as_dict() == again[0].as_dict()
     with pytest.raises(Fault, match=r"only autoencoders can \(model\.latent above 0\)"):
         task_of(tmp_path / "..").sketch(1, torch.Generator(), SketchRequest("reconstruct", [first]))
 

@@ -1,4 +1,4 @@
-"""Writing down what is said: strings of tones in place of words."""
+"""Transcription: strings of tones in place of words."""
 
 from pathlib import Path
 
@@ -55,14 +55,14 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, Path]:
 
 
 def spoken(model: Model) -> tuple[bytes, list[str]]:
-    """A string of two tones that were not learnt from, and what it says."""
+    """Return a string of two tones outside the training data, and its words."""
     batch = next(iter(model.task.batches("test", 0, 0, 0)))
     row = next(
         row for row, (one, two) in enumerate(batch.labels.tolist()) if batch.label_counts[row] == 2 and one != two
     )
     symbols = model.task.alphabet.symbols
-    said = [symbols[label] for label in batch.labels[row].tolist()]
-    return sound_file(batch.samples[row, : batch.lengths[row]].numpy(), RATE), said
+    words = [symbols[label] for label in batch.labels[row].tolist()]
+    return sound_file(batch.samples[row, : batch.lengths[row]].numpy(), RATE), words
 
 
 def test_it_learns_to_write_down_what_new_recordings_say(trained: tuple[Model, Path]) -> None:
@@ -77,17 +77,17 @@ def test_a_transcript_has_a_text_a_score_and_the_time_of_each_symbol(
     trained: tuple[Model, Path], tmp_path: Path
 ) -> None:
     model, _ = trained
-    content, said = spoken(model)
+    content, symbols = spoken(model)
     (tmp_path / "said.wav").write_bytes(content)
-    (found,) = model.transcribe([tmp_path / "said.wav"])
-    assert found.text == "".join(said)
-    assert [each.symbol for each in found.alignment] == said
-    times = [time for each in found.alignment for time in (each.start, each.end)]
+    (transcript,) = model.transcribe([tmp_path / "said.wav"])
+    assert transcript.text == "".join(symbols)
+    assert [label.symbol for label in transcript.alignment] == symbols
+    times = [time for label in transcript.alignment for time in (label.start, label.end)]
     assert times == sorted(times)
-    assert found.score < 0
-    assert found.as_dict()["alignment"][0][0] == said[0]
+    assert transcript.score < 0
+    assert transcript.as_dict()["alignment"][0][0] == symbols[0]
     (searched,) = model.transcribe([tmp_path / "said.wav"], beam=4)
-    assert searched.score >= found.score  # the best labelling is at least as probable as that of the best path
+    assert searched.score >= transcript.score  # the best labelling is at least as probable as that of the best path
 
 
 def test_a_search_hears_each_sound_once(
@@ -95,8 +95,8 @@ def test_a_search_hears_each_sound_once(
 ) -> None:
     model, _ = trained
     (tmp_path / "said.wav").write_bytes(spoken(model)[0])
-    own, heard = model.task.hear, list[int]()
-    monkeypatch.setattr(model.task, "hear", lambda batch: heard.append(len(batch.lengths)) or own(batch))
+    hear, heard = model.task.hear, list[int]()
+    monkeypatch.setattr(model.task, "hear", lambda batch: heard.append(len(batch.lengths)) or hear(batch))
     for beam in (None, 4):
         model.transcribe([tmp_path / "said.wav"], beam=beam)
     assert heard == [1, 1]
@@ -104,48 +104,48 @@ def test_a_search_hears_each_sound_once(
 
 def test_who_watches_sees_which_frames_belong_to_which_symbol(trained: tuple[Model, Path], tmp_path: Path) -> None:
     model, _ = trained
-    content, said = spoken(model)
+    content, symbols = spoken(model)
     (tmp_path / "said.wav").write_bytes(content)
     with watching(model) as gazes:
-        (found,) = model.transcribe([tmp_path / "said.wav"])
+        (transcript,) = model.transcribe([tmp_path / "said.wav"])
     (gaze,) = gazes
     assert (gaze.looks_from, gaze.looks_at) == ("source", "labels")
     weights = gaze.weights[0, 0]
     torch.testing.assert_close(weights.sum(-1), torch.ones(len(weights)))
-    assert gaze.keys == [[*said, "–"]]
+    assert gaze.keys == [[*symbols, "–"]]
     seconds = model.task.frame_seconds
-    for place, each in enumerate(found.alignment):
-        own = weights[:, place]
-        assert each.start <= int(own.argmax()) * seconds < each.end
+    for place, label in enumerate(transcript.alignment):
+        column = weights[:, place]
+        assert label.start <= int(column.argmax()) * seconds < label.end
 
 
 def test_stereo_at_another_rate_says_the_same(trained: tuple[Model, Path], tmp_path: Path) -> None:
     model, _ = trained
-    content, said = spoken(model)
+    content, symbols = spoken(model)
     (tmp_path / "said.wav").write_bytes(content)
     samples, rate = soundfile.read(tmp_path / "said.wav")
     from regard.data.sounds.files import resample
 
     loud = resample(samples, rate, 44_100)
     soundfile.write(tmp_path / "stereo.flac", [[one, one] for one in loud.tolist()], 44_100)
-    assert next(transcribe_each(model.task, [tmp_path / "stereo.flac"], LabelSearch(8))).text == "".join(said)
+    assert next(transcribe_each(model.task, [tmp_path / "stereo.flac"], LabelSearch(8))).text == "".join(symbols)
 
 
 def test_a_sound_that_says_nothing_has_an_empty_transcript(trained: tuple[Model, Path], tmp_path: Path) -> None:
     model, _ = trained
     (tmp_path / "silence.wav").write_bytes(sound_file(tone(0, 0.3, RATE), RATE))
-    (found,) = model.transcribe([tmp_path / "silence.wav"])
-    assert (found.text, found.alignment) == ("", [])
+    (transcript,) = model.transcribe([tmp_path / "silence.wav"])
+    assert (transcript.text, transcript.alignment) == ("", [])
 
 
-# --- what does not fit
+# --- misfits
 
 
 def listed(folder: Path, texts: dict[str, str]) -> dict:
-    """A recipe over sounds of a tenth of a second, ten frames, that are said to say these texts."""
+    """Return a recipe over sounds of a tenth of a second, ten frames, labelled with these texts."""
     recipe = table(folder, stack=1)
     for split, text in texts.items():
-        lines = "".join(f"tones/{label}_ann_0.wav\t{said}\n" for label, said in zip("abc", text.split(), strict=False))
+        lines = "".join(f"tones/{label}_ann_0.wav\t{word}\n" for label, word in zip("abc", text.split(), strict=False))
         (folder / f"{split}.tsv").write_text(lines)
         recipe["data"][split] = str(folder / f"{split}.tsv")
     return recipe | {"data": {**recipe["data"], "test": [], "strings": None}}
@@ -153,9 +153,9 @@ def listed(folder: Path, texts: dict[str, str]) -> dict:
 
 def opened(folder: Path, texts: dict[str, str]) -> list[str]:
     remarks: list[str] = []
-    given = listed(folder, texts)
-    given["data"].pop("strings")
-    open_run(check_recipe(given), folder / "run", False, silent, remarks.append)
+    table = listed(folder, texts)
+    table["data"].pop("strings")
+    open_run(check_recipe(table), folder / "run", False, silent, remarks.append)
     return remarks
 
 
@@ -175,7 +175,7 @@ def test_a_loss_is_finite_even_where_nothing_fits(tmp_path: Path) -> None:
     loss = task.loss(batch).total
     loss.backward()
     assert loss.isfinite()
-    assert all(each.grad.isfinite().all() for each in task.parameters() if each.grad is not None)
+    assert all(parameter.grad.isfinite().all() for parameter in task.parameters() if parameter.grad is not None)
 
 
 # --- options
@@ -197,7 +197,7 @@ def test_options_that_would_do_nothing_are_refused(given: dict, sentence: str) -
 def test_masks_hide_bands_and_frames_within_a_sound() -> None:
     frames = torch.ones(1, 20, 10)
     draws = torch.tensor([[[0.0, 0.999, 0.999, 0.999]]])
-    found = hide(frames, torch.tensor([20]), draws, MaskOptions(count=1, bands=3, frames=4))[0]
-    assert (found[:, :3] == 0).all()
-    assert (found[16:] == 0).all()
-    assert (found[:16, 3:] == 1).all()
+    masked = hide(frames, torch.tensor([20]), draws, MaskOptions(count=1, bands=3, frames=4))[0]
+    assert (masked[:, :3] == 0).all()
+    assert (masked[16:] == 0).all()
+    assert (masked[:16, 3:] == 1).all()

@@ -1,4 +1,4 @@
-"""A transducer that writes down strings of tones, one way, so that it can also write while it hears."""
+"""A unidirectional transducer that transcribes strings of tones, also while it hears them."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from regard.verbs.transcribe.run import LabelSearch, transcribe_each
 
 
 class Uneven:
-    """A language model that has a favourite first label, and else no opinion."""
+    """Language model with a favourite first label and otherwise no preference."""
 
     def __init__(self, favourite: int) -> None:
         self.favourite = favourite
@@ -54,34 +54,34 @@ def test_a_transcript_has_the_time_of_each_symbol_and_a_beam_is_no_worse(
     trained: tuple[Model, Path], tmp_path: Path
 ) -> None:
     model, _ = trained
-    content, said = spoken(model)
+    content, labels = spoken(model)
     (tmp_path / "said.wav").write_bytes(content)
     with watching(model) as gazes:
-        (found,) = model.transcribe([tmp_path / "said.wav"])
-    assert found.text == "".join(said)
-    assert [each.symbol for each in found.alignment] == said
-    times = [time for each in found.alignment for time in (each.start, each.end)]
+        (transcript,) = model.transcribe([tmp_path / "said.wav"])
+    assert transcript.text == "".join(labels)
+    assert [label.symbol for label in transcript.alignment] == labels
+    times = [time for label in transcript.alignment for time in (label.start, label.end)]
     assert times == sorted(times)
     (gaze,) = gazes
     assert (gaze.looks_from, gaze.looks_at) == ("source", "labels")
-    assert gaze.keys == [[*said, "–"]]
+    assert gaze.keys == [[*labels, "–"]]
     seconds = model.task.frame_seconds
     weights = gaze.weights[0, 0]
     torch.testing.assert_close(weights.sum(-1), torch.ones(len(weights)))
-    for place, each in enumerate(found.alignment):
-        own = weights[:, place]
-        assert abs(int(own.argmax()) * seconds - each.start) <= seconds
+    for place, label in enumerate(transcript.alignment):
+        column = weights[:, place]
+        assert abs(int(column.argmax()) * seconds - label.start) <= seconds
     (searched,) = model.transcribe([tmp_path / "said.wav"], beam=4)
-    assert searched.score >= found.score
-    assert searched.text == found.text
+    assert searched.score >= transcript.score
+    assert searched.text == transcript.text
 
 
 def test_a_language_model_has_its_say(trained: tuple[Model, Path], tmp_path: Path) -> None:
     model, _ = trained
-    content, said = spoken(model)
+    content, labels = spoken(model)
     (tmp_path / "said.wav").write_bytes(content)
     symbols = model.task.alphabet.symbols
-    other = next(number for number, symbol in enumerate(symbols) if symbol not in said)
+    other = next(number for number, symbol in enumerate(symbols) if symbol not in labels)
     search = LabelSearch(8, Uneven(other), weight=20.0)
     assert next(transcribe_each(model.task, [tmp_path / "said.wav"], search)).text.startswith(symbols[other])
 
@@ -106,5 +106,5 @@ def test_more_labels_than_frames_can_be_learnt(tmp_path: Path) -> None:
     loss = task.loss(batch).total
     loss.backward()
     assert loss.isfinite()
-    assert all(each.grad.isfinite().all() for each in task.parameters() if each.grad is not None)
+    assert all(parameter.grad.isfinite().all() for parameter in task.parameters() if parameter.grad is not None)
     assert {name: measure.value for name, measure in task.measure(batch).items()}["loss"] < 1e3

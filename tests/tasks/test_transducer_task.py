@@ -1,4 +1,4 @@
-"""Text to labels by a transducer: what it learns, says and refuses."""
+"""Text to labels by a transducer: what it learns, writes and refuses."""
 
 from typing import Any
 
@@ -30,30 +30,30 @@ def build(objective: TransducerLoss, **model: Any) -> TransducerTranslation:
 def test_the_loss_is_minus_the_score_of_the_targets() -> None:
     task = build(TransducerLoss())
     batch = task.pair_up(PAIRS)
-    # A cell that says the token of the end ends an output too, which the loss leaves out.
+    # A cell with the end token ends an output too, which the loss leaves out.
     task.model.joint.out.bias.data[task.end] = -1e4
     assert_close(task.loss(batch).total, -forced_scores(task, batch).sum())
 
 
 def test_smoothing_is_by_how_often_each_cell_is_passed_and_equal_passes_lose_nothing() -> None:
-    plain, smooth, twice = (build(TransducerLoss(*each)) for each in [(), (0.25,), (0.25, 3.0)])
+    plain, smooth, twice = (build(TransducerLoss(*arguments)) for arguments in [(), (0.25,), (0.25, 3.0)])
     batch = plain.pair_up(PAIRS)
     labels, counts = batch.target[:, :-1], batch.target_lengths - 1
     with torch.no_grad():
         heard = plain.model.read(batch.source, batch.source_lengths)
         logs = plain.model.every_cell(heard, labels)
         _, waits, writes = steps_of(lattice_of(logs, labels, heard.counts, counts))
-        # A frame is left once, and each label is written once.
+        # Each frame is left once, and each label is written once.
         assert_close((waits + writes).sum((1, 2)), (heard.counts + counts).double())
         even = -((waits + writes) * logs.mean(-1)).sum()
     assert_close(smooth.loss(batch).total, 0.75 * plain.loss(batch).total + 0.25 * even)
-    assert_close(twice.loss(batch).total, smooth.loss(batch).total)  # without dropout both passes are one
+    assert_close(twice.loss(batch).total, smooth.loss(batch).total)  # without dropout both passes are equal
     twice.model.dropout.p = 0.5
     assert twice.loss(batch).total > smooth.loss(batch).total
 
 
 def test_what_is_watched_is_where_each_label_is_written() -> None:
-    """At each place the looks sum to one, what is left for the end being at the end token."""
+    """At each place the weights sum to one; the remainder for the end is at the end token."""
     task = build(TransducerLoss())
     batch = task.pair_up([("ab", "xy"), ("a", "x")])
     with torch.no_grad(), watching(task.model, where="alignment") as gazes:
@@ -61,13 +61,13 @@ def test_what_is_watched_is_where_each_label_is_written() -> None:
     (gaze,) = gazes
     weights = gaze.weights[:, 0]
     assert_close(weights.sum(-1), torch.ones(2, 3, dtype=torch.float64))
-    assert (weights[1, :, 2] == 0).all()  # behind the end of the shorter source
+    assert (weights[1, :, 2] == 0).all()  # after the end of the shorter source
 
 
 def test_padding_leaves_no_nan_in_the_gradients_of_two_passes() -> None:
     task = build(TransducerLoss(0.1, 2.0), dropout=0.5).train()
     task.loss(task.pair_up(PAIRS)).total.backward()
-    assert all(each.grad is None or each.grad.isfinite().all() for each in task.parameters())
+    assert all(parameter.grad is None or parameter.grad.isfinite().all() for parameter in task.parameters())
     assert task.model.joint.out.weight.grad.any()
 
 

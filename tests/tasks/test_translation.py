@@ -1,4 +1,4 @@
-"""Laws of a translator as people use it: text in, text out, whatever stands beside it."""
+"""Laws of a translator in use: text in, text out, independent of its neighbours."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ TEXTS = ["I love books.", "Ana sees the red house.", "", "The boys do not read."
 
 @pytest.fixture(scope="module")
 def model(trained: Path) -> TranslationModel:
-    """The small translator in float64, so that laws hold to the last digit that counts."""
+    """Return the small translator in float64, so that laws hold to the last significant digit."""
     loaded = regard.load(trained, device="cpu")
     loaded.task.double()
     return loaded
@@ -38,20 +38,20 @@ def test_many_sentences_need_several_batches_and_keep_their_order(
     model: TranslationModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [f"{text} {number}" for number in range(5) for text in TEXTS[:2]]
-    together = [each.text for each in model.translate(texts, beam=2)]
+    together = [translation.text for translation in model.translate(texts, beam=2)]
     monkeypatch.setattr("regard.verbs.translate.search.SEARCH_TOKENS", 100)
-    assert [each.text for each in model.translate(texts, beam=2)] == together
+    assert [translation.text for translation in model.translate(texts, beam=2)] == together
     assert model.translate(texts[3:4], beam=2)[0].text == together[3]
 
 
 def test_score_found_is_score_when_forced(model: TranslationModel) -> None:
     for text in TEXTS[:2]:
         for penalty in (0.0, 1.0):
-            found = model.translate([text], length_penalty=penalty)[0]
+            translation = model.translate([text], length_penalty=penalty)[0]
             (hypothesis,) = find([model.task], [Piece(text)], model.plan(length_penalty=penalty))[0]
             total = float(model.force([text], [hypothesis.tokens])[0])
-            assert found.score == pytest.approx(total / ((5 + len(hypothesis.tokens) + 1) / 6) ** penalty)
-            assert sum(found.token_scores) == pytest.approx(total)
+            assert translation.score == pytest.approx(total / ((5 + len(hypothesis.tokens) + 1) / 6) ** penalty)
+            assert sum(translation.token_scores) == pytest.approx(total)
 
 
 def test_spaces_at_the_ends_of_a_text_change_nothing(model: TranslationModel) -> None:
@@ -60,7 +60,7 @@ def test_spaces_at_the_ends_of_a_text_change_nothing(model: TranslationModel) ->
     forced = [model.translate_as([text], ["Eu amo livros."])[0] for text in ("I love books.", "I love books. ")]
     assert forced[0] == forced[1]
     pairs = [[("I love books.", "Eu amo livros.")], [("I love books. ", " Eu amo livros. ")]]
-    losses = [model.task.measure(model.task.pair_up(each))["loss"].value for each in pairs]
+    losses = [model.task.measure(model.task.pair_up(pair))["loss"].value for pair in pairs]
     assert losses[0] == losses[1]
 
 
@@ -79,16 +79,16 @@ def test_the_tokens_of_the_best_output(model: TranslationModel) -> None:
 def test_in_float32_too_a_batch_changes_no_text(trained: Path) -> None:
     single = regard.load(trained, device="cpu")
     together = single.translate(TEXTS)
-    for text, found in zip(TEXTS, together, strict=True):
+    for text, translation in zip(TEXTS, together, strict=True):
         alone = single.translate([text])[0]
-        assert alone.text == found.text
-        assert alone.score == pytest.approx(found.score, abs=1e-4)
+        assert alone.text == translation.text
+        assert alone.score == pytest.approx(translation.score, abs=1e-4)
 
 
 def test_an_empty_text_gives_an_empty_text(model: TranslationModel) -> None:
     for text in ("", "   ", "\t"):
-        found = model.translate([text])[0]
-        assert (found.text, found.tokens, found.alignment) == ("", [], [])
+        translation = model.translate([text])[0]
+        assert (translation.text, translation.tokens, translation.alignment) == ("", [], [])
     assert model.translate([]) == []
 
 
@@ -96,32 +96,32 @@ def test_watching_a_translation_shows_the_best_output(model: TranslationModel) -
     plain = model.translate(TEXTS[:2])
     with regard.watching(model) as gazes:
         watched = model.translate(TEXTS[:2])
-    assert [each.text for each in watched] == [each.text for each in plain]
+    assert [translation.text for translation in watched] == [translation.text for translation in plain]
     assert len(gazes) == 1 + 2 + 2  # one encoder block, two decoder blocks that look twice
     assert len({gaze.where for gaze in gazes}) == 5
     cross = gazes[-1]
-    longest = max(len(each.tokens) for each in plain) + 1
+    longest = max(len(translation.tokens) for translation in plain) + 1
     assert cross.weights.shape[0] == 2  # rows are inputs
     assert cross.weights.shape[2] == longest  # queries are all output tokens and the end
-    for row, each in enumerate(plain):
+    for row, translation in enumerate(plain):
         torch.testing.assert_close(
-            cross.weights[row, :, : len(each.tokens) + 1].sum(-1),
-            torch.ones(2, len(each.tokens) + 1, dtype=torch.float64),
+            cross.weights[row, :, : len(translation.tokens) + 1].sum(-1),
+            torch.ones(2, len(translation.tokens) + 1, dtype=torch.float64),
         )
 
 
 def test_alignment_names_words_on_both_sides(model: TranslationModel) -> None:
-    found = model.translate(["Ana sees the red house."])[0]
-    words = found.text.split(" ")
-    assert [target for _, target in found.alignment] == list(range(len(words)))
-    assert all(0 <= source < 5 for source, _ in found.alignment)
+    translation = model.translate(["Ana sees the red house."])[0]
+    words = translation.text.split(" ")
+    assert [target for _, target in translation.alignment] == list(range(len(words)))
+    assert all(0 <= source < 5 for source, _ in translation.alignment)
 
 
 def test_n_best_and_refusals(model: TranslationModel) -> None:
-    found = model.translate(["I love books."], beam=5, n_best=5)[0]
-    assert len(found.n_best) == 5
-    assert found.n_best[0] == (found.text, found.score)
-    assert len(model.translate(["I love books."], n_best=6)[0].n_best) == 6  # by a beam as wide as that
+    translation = model.translate(["I love books."], beam=5, n_best=5)[0]
+    assert len(translation.n_best) == 5
+    assert translation.n_best[0] == (translation.text, translation.score)
+    assert len(model.translate(["I love books."], n_best=6)[0].n_best) == 6  # with a beam of that width
     with pytest.raises(Fault, match="a beam of 2 cannot give the 3 best"):
         model.translate(["a"], beam=2, n_best=3)
     with pytest.raises(TypeError, match=r"write translate\(\[text\]\)"):
@@ -142,7 +142,7 @@ def test_splitting_a_batch_loses_nothing(model: TranslationModel) -> None:
 
 
 def test_the_loss_of_a_batch_on_paper(model: TranslationModel) -> None:
-    """Unsmoothed, the loss is minus the log-probability that forcing gives."""
+    """Without smoothing, the loss is minus the forced log-probability."""
     batch = model.task.pair_up([("I love books.", "Eu amo livros.")])
     model.task.objective = CrossEntropy(0.0)
     tokens = model.task.target.encode("Eu amo livros.")

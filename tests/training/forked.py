@@ -14,29 +14,29 @@ import torch
 from regard.training.process_group import Address, ProcessGroup, TCPStore, open_store
 from regard.training.ranks import ALONE, Ranks
 
-PATIENCE = 120  # seconds: the machine may have much else to do
-BEGINNING, TRIES = 20, 5  # seconds until a fork has begun, and how often it is forked again
+PATIENCE = 120  # seconds: the machine may be busy
+BEGINNING, TRIES = 20, 5  # seconds until a fork has started, and how often to fork again
 BEGUN = "begun"
 
 
 def on_ranks(size: int, work: Callable[[Ranks], Any]) -> list[Any]:
-    """What `work` gives on each of so many ranks, as JSON has it; on a single one it is simply called.
+    """Return the result of `work` on each rank as JSON; with a single rank, simply call it.
 
-    A fork has the locks of this process, and waits for ever where a thread had taken one: then all are forked again.
+    A fork inherits this process's locks and waits forever if a thread held one. In that case all are forked again.
     """
     if size == 1:
         return [json.loads(json.dumps(work(ALONE)))]
     for _ in range(TRIES):
-        if (found := _on_forks(size, work)) is not None:
+        if (answers := _on_forks(size, work)) is not None:
             break
-    assert found is not None, "forks of this process do not begin"
-    for rank, each in enumerate(found):
-        assert isinstance(each, list), f"rank {rank}: {each}"
-    return [json.loads(each[0]) for each in found]
+    assert answers is not None, "forks of this process do not begin"
+    for rank, answer in enumerate(answers):
+        assert isinstance(answer, list), f"rank {rank}: {answer}"
+    return [json.loads(answer[0]) for answer in answers]
 
 
 def _on_forks(size: int, work: Callable[[Ranks], Any]) -> list[Any] | None:
-    """What the forks answer, each with a list or with what went wrong; None where one has not even begun."""
+    """Return each fork's answer, a list or an error; return None if one has not even started."""
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     context = multiprocessing.get_context("fork")
     lines = [context.Pipe(duplex=False) for _ in range(size)]
@@ -45,7 +45,7 @@ def _on_forks(size: int, work: Callable[[Ranks], Any]) -> list[Any] | None:
         for rank, (_, theirs) in enumerate(lines)
     ]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, from Python 3.12 on
+        warnings.simplefilter("ignore", DeprecationWarning)  # about forks with threads, from Python 3.12 on
         for process in processes:
             process.start()
     try:

@@ -25,7 +25,7 @@ from toy_task import Log, Memory
 
 
 class Letters:
-    """Counts letters, ten words a batch; a letter's weight is its share."""
+    """Task that counts letters, ten words a batch; a letter's weight is its share."""
 
     def __init__(self, batches: int = 7) -> None:
         self.number, self.found, self.shares = batches, Numbers[int](), torch.zeros(0)
@@ -67,7 +67,7 @@ def stop_after(step: int) -> Any:
 
 
 def test_it_counts_once_and_publishes_what_was_estimated() -> None:
-    """Of 0 + 1 + … + 6 = 21 of each of a, b and c, and seven of x, the shares are 21/70 and 7/70."""
+    """a, b and c occur 0 + 1 + … + 6 = 21 times each and x seven times, so the shares are 21/70 and 7/70."""
     task, keeper, log = Letters(), Memory(), Log()
     assert isinstance(task, Counts)
     facts = counter(task, keeper, log).run()
@@ -96,7 +96,7 @@ def test_resumed_is_never_stopped(stop: int, tmp_path: Path) -> None:
 
 
 def test_what_was_saved_last_is_gone_on_from_after_a_kill() -> None:
-    """Killed in the fifth batch, after the checkpoint at the third: two batches are counted again, none twice."""
+    """A kill in the fifth batch, after the checkpoint at the third: two batches are recounted, none twice."""
     keeper, killed, task, log = Memory(), Letters(), Letters(), Log()
 
     def kill(event: object) -> None:

@@ -1,4 +1,4 @@
-"""What people are told of a run, and who may stop it."""
+"""Reports about a run, and who may stop it."""
 
 import io
 import os
@@ -28,12 +28,12 @@ def test_lines_tell_everything_on_plain_lines() -> None:
     lines = Lines(file)
     for event in RUN:
         assert lines(event) is None
-    told = file.getvalue()
-    assert "training from step 0 to 10" in told
-    assert "step 10/10  loss 2.500  rate 1.0e-03" in told
-    assert "validation  loss 2.250  bleu 31.500  (best so far)" in told
-    assert "output     b·[31m·c" in told  # what a model writes cannot steer the terminal
-    assert "step 10  finished: done" in told
+    text = file.getvalue()
+    assert "training from step 0 to 10" in text
+    assert "step 10/10  loss 2.500  rate 1.0e-03" in text
+    assert "validation  loss 2.250  bleu 31.500  (best so far)" in text
+    assert "output     b·[31m·c" in text  # model output cannot control the terminal
+    assert "step 10  finished: done" in text
 
 
 def test_where_every_step_is_validated_a_hundred_of_them_and_the_last_are_told() -> None:
@@ -42,8 +42,8 @@ def test_where_every_step_is_validated_a_hundred_of_them_and_the_last_are_told()
     lines(Started(0, 1990))
     for step in range(1, 1991):
         lines(Validated(step, {"loss": 1.0}, False, 0))
-    told = [int(line.split()[1]) for line in file.getvalue().splitlines() if "validation" in line]
-    assert told == [*range(1, 1990, 20), 1990]
+    steps = [int(line.split()[1]) for line in file.getvalue().splitlines() if "validation" in line]
+    assert steps == [*range(1, 1990, 20), 1990]
 
 
 def test_the_bar_tells_the_same() -> None:
@@ -51,9 +51,9 @@ def test_the_bar_tells_the_same() -> None:
     bar = Bar(console)
     for event in RUN:
         assert bar(event) is None
-    told = console.file.getvalue()
+    text = console.file.getvalue()
     for words in ("10/10", "loss 2.500", "31.500  best so far", "something [odd] happened", "finished: done"):
-        assert words in told
+        assert words in text
 
 
 def test_tallies_and_the_spread_over_members_are_shown() -> None:
@@ -76,20 +76,20 @@ def test_tallies_and_the_spread_over_members_are_shown() -> None:
 
 
 def test_the_loss_people_read_is_of_many_batches_counted_in_items() -> None:
-    """Losses of 3, 6 and 6 over 100, 300 and 200 items; what is a step old counts 0.98 of itself."""
+    """Losses of 3, 6 and 6 over 100, 300 and 200 items; a value one step old counts 0.98."""
     smoother = Smoother()
-    told = []
+    losses = []
     for step, value, items in ((1, 3.0, 100), (2, 6.0, 300), (4, 6.0, 200)):
         smoother.hear(Stepped(step, 0, value, items, 1e-3, 0.7))
-        told.append(smoother.values["loss"])
-    assert told[0] == 3.0
-    assert told[1] == pytest.approx((0.98 * 300 + 1800) / (0.98 * 100 + 300))
-    faded = 0.98**2  # two steps at once, as a GPU tells them
-    assert told[2] == pytest.approx((faded * (0.98 * 300 + 1800) + 1200) / (faded * (0.98 * 100 + 300) + 200))
+        losses.append(smoother.values["loss"])
+    assert losses[0] == 3.0
+    assert losses[1] == pytest.approx((0.98 * 300 + 1800) / (0.98 * 100 + 300))
+    faded = 0.98**2  # two steps at once, as a GPU reports them
+    assert losses[2] == pytest.approx((faded * (0.98 * 300 + 1800) + 1200) / (faded * (0.98 * 100 + 300) + 200))
 
 
 def test_a_run_that_went_back_shows_the_losses_it_has_since() -> None:
-    """Sums that fade from step to step would grow without bound where the steps go backwards."""
+    """Sums that fade from step to step would grow without bound when the steps go backwards."""
     smoother = Smoother()
     smoother.hear(Stepped(2020, 0, 800.0, 10, 1e-3, 1.0, {"divergence": 40.0}))
     smoother.hear(Stepped(10, 0, 700.0, 10, 1e-3, 1.0, {"divergence": 4.0}))
@@ -101,7 +101,7 @@ def test_the_time_left_of_a_run_that_went_back_counts_the_steps_it_took(monkeypa
     monkeypatch.setattr(time, "monotonic", lambda: clock.now)
     lines = Lines(file)
     lines(Started(0, 200, "items"))
-    for seconds, step in ((100, 100), (200, 10), (290, 100)):  # a second a step, but for a rest in between
+    for seconds, step in ((100, 100), (200, 10), (290, 100)):  # a second a step, with a rest in between
         clock.now = 1000.0 + seconds
         lines(Stepped(step, 0, 1.0, 1, 1e-3, 1.0))
     left = [line.rpartition("  ")[2] for line in file.getvalue().splitlines() if "min left" in line]
@@ -127,12 +127,12 @@ def test_how_long_it_will_take_is_said_once_when_steps_were_timed(monkeypatch: p
     file = io.StringIO()
     lines = Lines(file)
     lines(Started(0, 100))
-    now[0] += 50  # the first step waits for much else
+    now[0] += 50  # the first step includes start-up
     for step in range(1, 20):
         lines(Stepped(step, 0, 2.5, 1000, 1e-3, 0.7))
         now[0] += 2
-    told = [line for line in file.getvalue().splitlines() if "steps left" in line]
-    assert told == ["step 5  95 steps left, about 3 minutes without validations"]
+    estimates = [line for line in file.getvalue().splitlines() if "steps left" in line]
+    assert estimates == ["step 5  95 steps left, about 3 minutes without validations"]
 
 
 def test_one_odd_batch_hardly_moves_what_lines_and_bar_show() -> None:
@@ -141,8 +141,8 @@ def test_one_odd_batch_hardly_moves_what_lines_and_bar_show() -> None:
     for listener in (Lines(file), Bar(console)):
         for event in (Started(0, 11), STEP, Stepped(11, 0, 5.0, 1, 1e-3, 0.7), Ended(11, "done", True)):
             listener(event)
-    for told in (file.getvalue(), console.file.getvalue()):
-        assert "loss 2.503" in told  # (0.98 · 2,500 + 5) / (0.98 · 1,000 + 1)
+    for text in (file.getvalue(), console.file.getvalue()):
+        assert "loss 2.503" in text  # (0.98 · 2,500 + 5) / (0.98 · 1,000 + 1)
 
 
 def test_a_deadline_asks_for_a_stop_at_a_step() -> None:

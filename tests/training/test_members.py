@@ -1,4 +1,4 @@
-"""Members that are trained as one: each ends as if it had been trained alone."""
+"""Members trained together: each ends as if it had been trained alone."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,11 +20,11 @@ from regard.training.trainer import Trainer
 sys.path.insert(0, str(Path(__file__).parent))
 from toy_task import Log, Memory, Rows
 
-SCALES = (0.1, 1.0, 2.0)  # of the first weights: members that have less and more to forget
+SCALES = (0.1, 1.0, 2.0)  # scales of the first weights, so members have less and more to forget
 
 
 class Lines(nn.Module):
-    """Several members that learn y = Wx from noise, which each overlearns sooner or later."""
+    """Several members that learn y = Wx from noise and overfit at different times."""
 
     def __init__(self, *members: int) -> None:
         super().__init__()
@@ -41,8 +41,8 @@ class Lines(nn.Module):
         yield from [Rows(points, values)][start:]
 
     def errors(self, batch: Rows) -> Tensor:
-        found = torch.einsum("nd,mdk->mnk", batch.points, self.weight) + self.bias[:, None]
-        return (found - batch.values).square().sum((1, 2))
+        outputs = torch.einsum("nd,mdk->mnk", batch.points, self.weight) + self.bias[:, None]
+        return (outputs - batch.values).square().sum((1, 2))
 
     def loss(self, batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
         return Loss(self.errors(batch).sum(), batch.rows)
@@ -76,22 +76,22 @@ KINDS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("more", KINDS)
 def test_a_member_is_what_it_would_be_alone(more: dict[str, Any]) -> None:
-    """Its best weights, its patience, its clipping; the run lasts as long as its most patient member."""
+    """Its best weights, patience and clipping match. The run lasts as long as its most patient member."""
     keeper, ends = Memory(), []
     together = run(Lines(0, 1, 2), keeper, **more)
     for member in range(3):
-        own = Memory()
-        alone = run(Lines(member), own, **more)
+        memory = Memory()
+        alone = run(Lines(member), memory, **more)
         ends.append(alone.facts.step)
         assert together.facts.member_bests[member] == pytest.approx(alone.facts.best)
         for name, weights in keeper.published[-1].items():
-            torch.testing.assert_close(weights[member], own.published[-1][name][0])
+            torch.testing.assert_close(weights[member], memory.published[-1][name][0])
     assert together.facts.step == max(ends)
     assert len(set(ends)) == 3
 
 
 class Dated(Lines):
-    """Members that know at which step they were last validated, as others know how they learn from there on."""
+    """Members that store the step of their last validation, as others store how training continues."""
 
     def __init__(self, *members: int) -> None:
         super().__init__(*members)
@@ -139,18 +139,18 @@ def test_resumed_is_never_stopped(stop: int, tmp_path: Path) -> None:
 
 
 def test_what_is_published_was_validated_together() -> None:
-    """The best of each member, not what all of them were at one validation."""
-    task, found = Lines(0, 1, 2), []
+    """The best of each member is published, not the state of all at one validation."""
+    task, members = Lines(0, 1, 2), []
 
     class Scored(Memory):
         def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None:
             super().publish(weights, validation)
             assert validation is not None
-            found.append(validation.measures["error"].members)
+            members.append(validation.measures["error"].members)
 
     facts = run(task, Scored()).facts
-    assert found[-1] == pytest.approx(facts.member_bests)
-    assert facts.best == pytest.approx(sum(found[-1]) / 3)
+    assert members[-1] == pytest.approx(facts.member_bests)
+    assert facts.best == pytest.approx(sum(members[-1]) / 3)
 
 
 def test_parameters_without_the_axis_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""The optimisers: what decays, and what comes back after a checkpoint."""
+"""Optimisers: what decays, and what a checkpoint restores."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def module() -> nn.Module:
 
 
 def test_only_matrices_decay() -> None:
-    """With no gradient AdamW shrinks a matrix by rate times decay, and leaves vectors alone."""
+    """Without a gradient AdamW shrinks a matrix by rate times decay and leaves vectors unchanged."""
     linear = module()
     optimizer = optimizers.build(linear, check(OptimizerOptions, {"kind": "adamw", "weight_decay": 0.5}))
     weight, bias = linear.weight.detach().clone(), linear.bias.detach().clone()
@@ -32,7 +32,7 @@ def test_only_matrices_decay() -> None:
 
 @pytest.mark.parametrize("kind", ["adam", "sgd", "adagrad", "rmsprop", "asgd"])
 def test_the_others_add_the_weights_to_the_gradient(kind: str) -> None:
-    """L2: a decay of 0.5 and no gradient is a gradient of half the weights, vectors included."""
+    """L2: with a decay of 0.5 and no gradient, the gradient is half the weights, vectors included."""
     decayed, pulled = module(), module()
     for linear, decay in ((decayed, 0.5), (pulled, 0.0)):
         for parameter in linear.parameters():
@@ -58,12 +58,12 @@ def test_so_many_numbers_are_remembered_of_each_weight(table: dict[str, Any]) ->
         parameter.grad = torch.ones_like(parameter)
     optimizer = optimizers.build(linear, options)
     optimizers.step(optimizer, 0.1)
-    kept = [each for each in optimizers.state_tensors(optimizer).values() if each.shape == linear.weight.shape]
-    assert len(kept) == optimizers.numbers_per_weight(options)
+    tensors = [tensor for tensor in optimizers.state_tensors(optimizer).values() if tensor.shape == linear.weight.shape]
+    assert len(tensors) == optimizers.numbers_per_weight(options)
 
 
 def test_a_step_of_each_is_what_its_paper_says() -> None:
-    """A weight of 1 and gradients of 2 and then 4, at the rate 0.1."""
+    """The weight is 1, the gradients are 2 and then 4, and the rate is 0.1."""
     for table, expected in [
         ({"kind": "sgd"}, 1 - 0.1 * 2 - 0.1 * 4),
         ({"kind": "sgd", "momentum": 0.5}, 1 - 0.1 * 2 - 0.1 * (4 + 0.5 * 2)),
@@ -83,7 +83,7 @@ def test_a_step_of_each_is_what_its_paper_says() -> None:
 
 
 def test_the_mean_weights_of_asgd_stand_in_for_the_last_ones() -> None:
-    """Averaged from the first step on: 1 - 0.2 and 1 - 0.6 have the mean 0.6; the rate is that of the step."""
+    """Averaged from the first step: 1 - 0.2 and 1 - 0.6 have the mean 0.6, at the rate of the step."""
     one = nn.Linear(1, 1, bias=False)
     nn.init.ones_(one.weight)
     optimizer = optimizers.build(one, check(OptimizerOptions, {"kind": "asgd"}))
@@ -126,7 +126,7 @@ def test_an_average_of_an_average_is_refused() -> None:
 
 @pytest.mark.parametrize("kind", OWN_OPTIONS)
 def test_what_is_written_out_is_read_again(kind: str) -> None:
-    """Each optimiser's own options have their defaults written out, and those of the others are left out."""
+    """Each optimiser writes out the defaults of its own options and omits those of the others."""
     chosen = check(OptimizerOptions, {"kind": kind})
     table = parse(write(chosen, "An optimiser"), "of the optimiser")
     assert OWN_OPTIONS[kind].items() <= table.items()
@@ -135,7 +135,7 @@ def test_what_is_written_out_is_read_again(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["sgd", "adagrad"])
 def test_sparse_gradients_do_what_dense_ones_do(kind: str) -> None:
-    """Rows that occur twice count twice in the norm; the clipped steps are the same."""
+    """Rows that occur twice count twice in the norm, and the clipped steps are equal."""
     norms, tables = [], []
     for sparse in (True, False):
         torch.manual_seed(0)
@@ -201,7 +201,7 @@ def test_the_mean_gradient_is_the_sum_over_the_count() -> None:
 
 
 def test_in_a_stack_each_member_is_clipped_by_itself() -> None:
-    """The gradients (3, 4) and (0.3, 0.4) have the norms 5 and 0.5: clipped to 1, the second stays as it is."""
+    """The gradients (3, 4) and (0.3, 0.4) have norms 5 and 0.5. Clipping to 1 leaves the second unchanged."""
     stack = nn.ParameterList([torch.zeros(2), torch.zeros(2, 1, 1)])
     stack[0].grad, stack[1].grad = torch.tensor([3.0, 0.3]), torch.tensor([4.0, 0.4]).view(2, 1, 1)
     assert optimizers.scale_gradients(stack, 1, clip=1.0, is_stacked=True).item() == pytest.approx(2.75)

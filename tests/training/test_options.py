@@ -1,4 +1,4 @@
-"""Which training options belong to which tasks."""
+"""Training options and the tasks they belong to."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How fast a run was: time is counted where the weights are trained, and adds up over its sittings."""
+"""Speed of a run: time counts while weights are trained, and adds up over sessions."""
 
 import time
 from pathlib import Path
@@ -10,7 +10,7 @@ from regard.training.pace import PACE, Course, Pace, read_course, read_pace
 
 
 class Clock:
-    """A clock that the test sets."""
+    """Clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -32,7 +32,7 @@ def stepped(items: int) -> Stepped:
 
 def test_validations_do_not_count_and_sittings_add_up(tmp_path: Path, clock: Clock) -> None:
     pace = Pace(tmp_path)
-    clock.now += 50  # whatever happens before the training
+    clock.now += 50  # any time before the training
     pace(Started(0, 4))
     clock.now += 2
     pace(stepped(300))
@@ -46,7 +46,7 @@ def test_validations_do_not_count_and_sittings_add_up(tmp_path: Path, clock: Clo
     again(Started(2, 4))
     clock.now += 1
     again(stepped(200))
-    again(Validated(3, {"loss": 1.0}, True, 0))  # kept here already, should the process be killed
+    again(Validated(3, {"loss": 1.0}, True, 0))  # saved already, in case the process is killed
     assert read_pace(tmp_path) == (1000, 6.0)
 
 
@@ -77,9 +77,9 @@ def test_the_course_of_a_run_that_was_stopped_and_went_on(tmp_path: Path, clock:
 
 
 def course(folder: Path) -> Course:
-    found = read_course(folder)
-    assert found is not None
-    return found
+    course = read_course(folder)
+    assert course is not None
+    return course
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_finished_plan_of_few_steps_is_warned_of(tmp_path: Path, clock: Clock)
         pace(Ended(steps, "done", True))
         return course(tmp_path).caution()
 
-    assert cautions(26) is None  # as many as someone asked for
+    assert cautions(26) is None  # as many as requested
     (tmp_path / "plan.json").write_text("{}")
     assert cautions(26) == "This model has hardly been trained (step 26 of 26), so expect little of it."
     assert cautions(100) is None

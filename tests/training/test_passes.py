@@ -1,4 +1,4 @@
-"""A batch forward and backward, plainly and by a captured pass; off a GPU the latter is called and not replayed."""
+"""A forward and backward pass, plain and captured; without a GPU the captured pass is called, not replayed."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class Numbers:
 
 
 class Slope(nn.Module):
-    """Loss = Σ slope · number, so its gradient is the sum of the numbers."""
+    """Task with loss = Σ slope · number, so its gradient is the sum of the numbers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ def test_a_capture_draws_no_random_numbers(task: Slope) -> None:
 
 
 class Sum(Slope):
-    """Carries the sum of all numbers so far, to which the loss adds; short batches are learnt from at half the rate."""
+    """Task that carries the running sum of all numbers into the loss; short batches train at half the rate."""
 
     def loss(self, batch: Numbers, carry: dict[str, Tensor] | None = None) -> Loss:
         rate = 0.5 if batch.count == 1 else 1.0
@@ -162,15 +162,15 @@ def test_a_captured_pass_carries_on_what_a_plain_one_does() -> None:
     carry: dict[str, Tensor] | None = None
     sums, totals, rates = [], [], []
     for batch in (numbers(1, 2), numbers(3, 4), numbers(5), numbers(6, 7)):
-        expected, found = one.plainly(batch, carry), other.replay(batch, carry)
-        assert found.carry == expected.carry
-        carry = found.carry
-        sums.append(float(found.carry["sum"]) if found.carry else None)
-        totals.append(found.total.item())
-        rates.append(found.rate)
+        expected, result = one.plainly(batch, carry), other.replay(batch, carry)
+        assert result.carry == expected.carry
+        carry = result.carry
+        sums.append(float(result.carry["sum"]) if result.carry else None)
+        totals.append(result.total.item())
+        rates.append(result.rate)
     assert (sums, totals, rates) == ([3, 10, 15, 28], [6, 20, 30, 56], [1, 1, 0.5, 1])
     assert plain.slope.grad == captured.slope.grad
-    assert len(other._captured) == 3  # the first has nothing to go on from, and one is shorter
+    assert len(other._captured) == 3  # the first has no carry, and one is shorter
 
 
 def test_what_a_batch_held_is_not_written_into(task: Slope) -> None:

@@ -1,4 +1,4 @@
-"""Batches that are cut into pieces: what is learnt from them, and what is carried on."""
+"""Batches cut into pieces: what they teach and what they carry over."""
 
 import sys
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from toy_task import Line, Memory, Rows
 
 
 def train(task: Any, steps: int = 12, **more: Any) -> Memory:
-    """Some updates of a task, and the keeper of its checkpoints."""
+    """Run some updates of a task. Return the keeper of its checkpoints."""
     table = {"steps": steps, "validate_every": 1000, "save_every": 5, "optimizer": {"learning_rate": 0.05, "warmup": 2}}
     keeper, unvalidated = Memory(), Validation({"loss": Measure.of_value(1.0, "lower")})
     Trainer(task, check(TrainingOptions, table | more), 1, keeper, lambda: unvalidated).run()
@@ -31,7 +31,7 @@ def train(task: Any, steps: int = 12, **more: Any) -> Memory:
 
 @pytest.mark.parametrize("pieces", [2, 3, 16])
 def test_pieces_learn_what_the_whole_batch_learns(pieces: int) -> None:
-    """Without dropout, and also where a batch has fewer rows than pieces; its items are counted all together."""
+    """This holds without dropout, even if a batch has fewer rows than pieces; items are counted together."""
     whole, cut = (Line(dropout=0.0).double() for _ in range(2))
     for task in (whole, cut):
         task.batches = in_double(task.batches)
@@ -50,10 +50,10 @@ def in_double(batches: Any) -> Any:
 
 
 def test_each_piece_draws_by_the_seed_the_step_and_its_number() -> None:
-    task, drawn = Line(), []
+    task, numbers = Line(), []
 
     def loss(batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
-        drawn.append(float(torch.rand(())))
+        numbers.append(float(torch.rand(())))
         return Line.loss(task, batch)
 
     task.loss = loss
@@ -62,15 +62,15 @@ def test_each_piece_draws_by_the_seed_the_step_and_its_number() -> None:
     for step, piece in ((1, 0), (1, 1), (2, 0), (2, 1)):
         torch.manual_seed(key_of(1, step, piece))
         expected.append(float(torch.rand(())))
-    assert drawn == expected
+    assert numbers == expected
 
 
 def test_a_piece_goes_on_with_what_it_carried_itself() -> None:
-    """Each row remembers how often it was seen, and each piece a number of its own, which a checkpoint holds."""
-    task, given = Line(), []
+    """Each row stores how often it was seen and each piece its own number; a checkpoint holds both."""
+    task, carries = Line(), []
 
     def loss(batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
-        given.append(None if carry is None else (carry["age"].tolist(), float(carry["sum"])))
+        carries.append(None if carry is None else (carry["age"].tolist(), float(carry["sum"])))
         past = carry or {"age": torch.zeros(batch.rows), "sum": torch.tensor(0.0)}
         onward = {"age": past["age"] + 1, "sum": past["sum"] + batch.rows}
         return replace(Line.loss(task, batch), carry=onward)
@@ -78,25 +78,25 @@ def test_a_piece_goes_on_with_what_it_carried_itself() -> None:
     task.loss = loss
     task.batches = lambda split, seed, epoch, start: (Rows(torch.ones(3, 4), torch.ones(3, 2)) for _ in range(start, 7))
     keeper = train(task, steps=2, pieces=2)
-    assert given == [None, None, ([1, 1], 2.0), ([1], 1.0)]
+    assert carries == [None, None, ([1, 1], 2.0), ([1], 1.0)]
     carried = {name: tensor.tolist() for name, tensor in keeper.snapshots[-1].tensors["carry"].items()}
     assert carried == {"0.age": [2, 2], "0.sum": 4.0, "1.age": [2], "1.sum": 2.0}
 
 
 class Unused(Line):
-    """A line with a weight that only batches of many rows use."""
+    """Line with a weight that only batches of many rows use."""
 
     def __init__(self) -> None:
         super().__init__(dropout=0.0)
         self.seldom = torch.nn.Parameter(torch.ones(()))
 
     def loss(self, batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
-        found = super().loss(batch)
-        return replace(found, total=found.total * self.seldom) if batch.rows > 100 else found
+        loss = super().loss(batch)
+        return replace(loss, total=loss.total * self.seldom) if batch.rows > 100 else loss
 
 
 def test_a_weight_that_no_piece_uses_is_left_alone() -> None:
-    """Adam would move it by what it remembers, and its decay would shrink it."""
+    """Adam's moments would move it, and its decay would shrink it."""
     task = Unused()
     train(task, pieces=2, optimizer={"weight_decay": 0.5, "learning_rate": 0.1})
     assert task.seldom.item() == 1.0

@@ -25,14 +25,14 @@ def test_an_error_comes_after_what_was_made_before_it() -> None:
 
 
 def test_leaving_early_ends_the_thread() -> None:
-    made: list[int] = []
+    calls: list[int] = []
 
     def endless() -> Iterator[int]:
         while True:
-            made.append(len(made))
-            yield made[-1]
+            calls.append(len(calls))
+            yield calls[-1]
 
     with prefetch(endless(), ahead=2) as items:
         assert [next(items), next(items)] == [0, 1]
-    assert len(made) <= 2 + 2 + 2  # taken, waiting, and one in each hand
+    assert len(calls) <= 2 + 2 + 2  # taken, waiting, and one in each hand
     assert not [thread for thread in threading.enumerate() if thread.name == "prefetch"]

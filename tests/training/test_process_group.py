@@ -1,4 +1,4 @@
-"""Ranks that train together: what they tell each other, and that they learn what one process learns, bit by bit."""
+"""Ranks that train together: their messages, and weights equal bit for bit to those of one process."""
 
 import math
 import socket
@@ -32,18 +32,18 @@ from toy_task import Line, Log, Memory, Rows
 
 
 def test_notes_sums_and_tensors_reach_all_ranks() -> None:
-    """Sums are taken row by row: 1e8 + 1 - 1e8 is 0 in float32, and -1e8 + 1e8 + 1 would be 1."""
+    """Sums run row by row: 1e8 + 1 - 1e8 is 0 in float32, and -1e8 + 1e8 + 1 would be 1."""
     rows = torch.tensor([[1e8, 1, 2], [1, 1, 2], [-1e8, 1, 2], [0, 1, 2]])
 
     def work(ranks: Ranks) -> Any:
-        own = rows.chunk(ranks.size)[ranks.rank]
+        part = rows.chunk(ranks.size)[ranks.rank]
         long = ranks.gather("x" * 3000 * (ranks.rank + 1))
         named = ranks.collect({f"of {ranks.rank}": torch.full((ranks.rank + 1,), ranks.rank, dtype=torch.int16)})
         shared = ranks.share({"weight": torch.tensor(1.5 + ranks.rank)})
         return [
             ranks.gather([ranks.rank, math.inf]),
             [len(note) for note in long],
-            ranks.sum_in_order(own).tolist(),
+            ranks.sum_in_order(part).tolist(),
             {name: tensor.tolist() for name, tensor in named.items()},
             shared["weight"].item(),
         ]
@@ -60,7 +60,7 @@ def test_notes_sums_and_tensors_reach_all_ranks() -> None:
 
 
 def trained(ranks: Ranks, keeper: Keeper, *listeners: Any, **more: Any) -> Any:
-    """The bits of a line that was trained in four pieces, with dropout, and what its run has noted."""
+    """Return the bits of a line trained in four pieces with dropout, and its run's records."""
     table = {"steps": 9, "validate_every": 4, "save_every": 4, "pieces": 4, "moving_average": 0.9}
     task = Line()
 
@@ -80,9 +80,9 @@ def stop_after(step: int) -> Any:
 def test_one_two_and_four_ranks_learn_the_same_bits_and_only_the_first_writes() -> None:
     def work(ranks: Ranks) -> Any:
         keeper = Memory()
-        found = trained(ranks, keeper)
+        result = trained(ranks, keeper)
         assert bool(keeper.snapshots) == bool(keeper.published) == ranks.leads
-        return found
+        return result
 
     (alone,) = on_ranks(1, work)
     for size in (2, 4):
@@ -108,7 +108,7 @@ PLAIN = {"moving_average": 0.0, "pieces": 2}
 
 
 def test_sharded_ranks_learn_the_same_and_their_checkpoint_goes_on_with_one(tmp_path: Path) -> None:
-    """A rank holds half of the weights, and what is kept is whole."""
+    """A rank holds half of the weights, and the checkpoint holds all."""
     (whole,) = on_ranks(1, lambda ranks: trained(ranks, Memory(), **PLAIN))
 
     def begin(ranks: Ranks) -> Any:
@@ -160,9 +160,9 @@ def test_a_loss_that_is_no_number_on_one_rank_rolls_back_all() -> None:
 
         def loss(batch: Rows, carry: Any = None) -> Any:
             seen.append(1)
-            found = plain(batch)
-            found.total = found.total * (math.nan if ranks.rank == 1 and len(seen) == 3 else 1)
-            return found
+            result = plain(batch)
+            result.total = result.total * (math.nan if ranks.rank == 1 and len(seen) == 3 else 1)
+            return result
 
         task.loss = loss
         chosen = check(TrainingOptions, {"steps": 4, "pieces": 2, "save_every": 1, "optimizer": {"warmup": 1}})
@@ -201,7 +201,7 @@ def test_where_something_else_listens_torch_keeps_silent_and_we_say_so(capfd: py
         threading.Thread(target=answer, args=(listener,), daemon=True).start()
         with pytest.raises(Fault, match=r"Rank 1 of 2 cannot reach 127\.0\.0\.1"):
             open_store(Address(1, 2, 1, *listener.getsockname(), False), seconds=0.3)
-        listener.shutdown(socket.SHUT_RDWR)  # which ends the thread
+        listener.shutdown(socket.SHUT_RDWR)  # this ends the thread
     assert capfd.readouterr().err == ""
 
 
@@ -226,5 +226,5 @@ def test_an_environment_that_names_a_rank_but_no_meeting_place_is_refused() -> N
     assert Address.in_environment({}) is None
     with pytest.raises(Fault, match="MASTER_ADDR and MASTER_PORT must be set too"):
         Address.in_environment({"RANK": "0", "WORLD_SIZE": "2"})
-    given = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "here", "MASTER_PORT": "7"}
-    assert Address.in_environment(given) == Address(1, 2, 1, "here", 7, keeps_store=False)
+    environment = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "here", "MASTER_PORT": "7"}
+    assert Address.in_environment(environment) == Address(1, 2, 1, "here", 7, keeps_store=False)

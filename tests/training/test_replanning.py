@@ -1,4 +1,4 @@
-"""Runs whose length follows their pace, on a clock that the test moves: they end in time, with their rate come down."""
+"""Runs whose length follows their pace, on a clock the test moves: they end in time, with the rate decayed."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ FREE = frozenset({"steps", "validate_every", "save_every", "optimizer.falls"})
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What time it is; a test moves it on."""
+    """Return the current time; a test moves it forward."""
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     return now
@@ -31,7 +31,7 @@ class Simulated:
 
     options: TrainingOptions
     seconds: float = 0.0
-    factors: list[float] = field(default_factory=list)  # of the learning rate, step by step
+    factors: list[float] = field(default_factory=list)  # the learning rate at each step
     kept: list[Any] = field(default_factory=list)
     validations: int = 0
 
@@ -44,7 +44,7 @@ def simulate(
     most: int = 10**6,
     **training: Any,
 ) -> Simulated:
-    """Train on a machine whose steps take so long at each time of the run, first planned to have so many of them."""
+    """Train on a machine with these step times over the run, planned at first for this many steps."""
     optimizer = {"schedule": "trapezoid", "warmup": planned // 10, "falls": fall_of(planned)}
     table = {"steps": planned, "validate_every": -(-planned // 5), "save_every": 10, "optimizer": optimizer} | training
     run = Simulated(check(TrainingOptions, table))
@@ -93,7 +93,7 @@ def test_a_run_ends_in_time_with_its_rate_come_down(clock: list[float], name: st
 
 @pytest.mark.parametrize("name", PACES)
 def test_the_options_at_the_end_tell_the_rate_of_every_step(clock: list[float], name: str) -> None:
-    """So a run by the recipe that was written down learns at the very same rates, to the last bit."""
+    """A run from the saved recipe therefore learns at exactly the same rates, to the last bit."""
     run = simulate(clock, *PACES[name])
     final = check(TrainingOptions, run.options.model_dump(exclude_none=True))
     again = [schedules.factor(final.optimizer, step, final.steps) for step in range(1, final.steps + 1)]
@@ -103,7 +103,7 @@ def test_the_options_at_the_end_tell_the_rate_of_every_step(clock: list[float], 
 @pytest.mark.parametrize("name", PACES)
 def test_what_is_kept_is_what_was_decided(clock: list[float], name: str) -> None:
     run = simulate(clock, *PACES[name])
-    assert len(run.kept) <= 55  # not more often than every fiftieth part of the time
+    assert len(run.kept) <= 55  # at most once every fiftieth of the time
     assert not run.kept or run.kept[-1]["steps"] == run.options.steps
 
 
@@ -120,7 +120,7 @@ def test_validations_grow_rarer_when_there_are_more_steps_than_planned(clock: li
 
 
 def test_validations_are_counted_as_long_as_they_turn_out(clock: list[float]) -> None:
-    """They seem to take two seconds and take eight."""
+    """They are estimated at two seconds and take eight."""
     optimizer = {"schedule": "trapezoid", "falls": fall_of(1100), "warmup": 0}
     chosen = check(TrainingOptions, {"steps": 1100, "validate_every": 200, "optimizer": optimizer})
     end = clock[0] + WHOLE

@@ -1,4 +1,4 @@
-"""Learning rates at steps a person can work out."""
+"""Learning rates at steps that can be computed by hand."""
 
 import math
 from typing import Any
@@ -42,10 +42,10 @@ def test_no_warm_up_and_running_over_the_end_are_fine(name: str) -> None:
 
 
 def test_stairs_fall_after_a_while_and_then_every_so_often() -> None:
-    """Six epochs of ten steps at the full rate, then in each epoch five sixths of that of the epoch before."""
+    """Six epochs of ten steps run at the full rate; then each epoch has five sixths of the previous rate."""
     stairs = {"fall_after": 60, "fall_every": 10, "fall_to": 5 / 6}
-    found = [factor("stairs", step, 0, 1000, **stairs) for step in (1, 60, 61, 70, 71)]
-    assert found == pytest.approx([1, 1, 5 / 6, 5 / 6, 25 / 36])
+    factors = [factor("stairs", step, 0, 1000, **stairs) for step in (1, 60, 61, 70, 71)]
+    assert factors == pytest.approx([1, 1, 5 / 6, 5 / 6, 25 / 36])
     assert factor("stairs", 5, 10, 1000, **stairs) == 0.5
 
 
@@ -56,13 +56,13 @@ def test_an_option_of_stairs_is_refused_elsewhere() -> None:
 
 def test_a_trapezoid_stays_up_and_falls_to_the_end() -> None:
     assert factor("trapezoid", 50, 10, 100) == 1.0
-    assert factor("trapezoid", 100, 10, 100) == pytest.approx(1 / 51)  # the last step is still taken with something
+    assert factor("trapezoid", 100, 10, 100) == pytest.approx(1 / 51)  # the last step still has a rate
     assert factor("trapezoid", 80, 10, 100, falls=[[80, 100]]) == 1.0
     assert factor("trapezoid", 90, 10, 99, falls=[[80, 99]]) == pytest.approx(0.5)
 
 
 def test_a_fall_that_was_planned_again_goes_on_from_where_it_was() -> None:
-    """From 1 at step 80 on its way to nothing at 100; at 90, half-way, the end is 94 or 110 instead."""
+    """The rate falls from 1 at step 80 to zero at 100; at 90, halfway, the end moves to 94 or 110."""
     for end, later in ((94, 92), (109, 100)):
         falls = [[80, 99], [90, end]]
         assert factor("trapezoid", 85, 0, end, falls=falls) == pytest.approx(0.75)

@@ -1,4 +1,4 @@
-"""The trainer on a toy: laws, guards, stopping and going on."""
+"""The trainer on a toy: laws, guards, stopping and resuming."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -158,7 +158,7 @@ def test_a_plan_may_change_while_a_run_trains() -> None:
 
 
 def test_batches_drawn_from_global_random_numbers_are_an_error_in_tests() -> None:
-    """They are made in another thread, which `conftest.py` has watched for it."""
+    """Another thread makes them, and `conftest.py` watches it."""
     task = Line()
     plain = task.batches
 
@@ -181,7 +181,7 @@ def test_a_finished_run_does_nothing_and_a_longer_one_goes_on() -> None:
 
 
 def test_the_curve_is_of_the_means_between_its_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight points in 24 steps: each is the mean over the items of three; a stop in between changes none of them."""
+    """Eight points in 24 steps: each is the mean over the items of three steps. A stop changes none of them."""
     monkeypatch.setattr("regard.training.trainer.CURVE_POINTS", 8)
     log, keeper, pieces = Log(), Memory(), Memory()
     whole = trainer(Line(), keeper, options(steps=24), log).run()
@@ -195,7 +195,7 @@ def test_the_curve_is_of_the_means_between_its_points(monkeypatch: pytest.Monkey
 
 
 def test_accumulating_is_one_larger_batch() -> None:
-    """Seven batches summed for one update are the epoch as one batch, without dropout."""
+    """Without dropout, seven batches summed for one update equal the epoch as one batch."""
     task = Line(dropout=0.0)
     trainer(task, Memory(), options(steps=1, accumulate=7)).run()
     joined = Line(dropout=0.0)
@@ -215,7 +215,7 @@ NO_MEMORY = [
 
 
 def no_more_than(rows: int, error: Exception = NO_MEMORY[0]) -> Any:
-    """Memory for so many rows."""
+    """Return a memory limit of this many rows."""
 
     def check(batch: Rows) -> None:
         if batch.rows > rows:
@@ -236,7 +236,7 @@ def test_out_of_memory_splits_and_changes_nothing(error: Exception) -> None:
 
 
 def test_resumed_after_a_split_is_never_stopped() -> None:
-    """Also where the memory would suffice by then: how many pieces there are decides the last bits."""
+    """This holds even if memory would suffice by then: the number of pieces decides the last bits."""
     whole, stopped, resumed, keeper = Line(), Line(), Line(), Memory()
     whole.spoil = stopped.spoil = no_more_than(4)
     trainer(whole, Memory(), options()).run()
@@ -278,7 +278,7 @@ def test_a_row_that_does_not_fit_ends_the_run() -> None:
 
 
 def test_a_row_is_tried_again_once_there_is_room() -> None:
-    """What other shapes were given is let go first; only then is a row too large."""
+    """Memory for other shapes is released first; only then is a row too large."""
     freed, tries, batch = [], [], Rows(torch.zeros(1, 2), torch.zeros(1))
 
     def work() -> list[int]:
@@ -313,7 +313,7 @@ def test_divergence_rolls_back_with_a_smaller_rate(trouble: float, times: int) -
 
 
 def test_an_explosion_is_not_saved() -> None:
-    """Losses out of bounds around a checkpoint leave it out, so that there is something good to roll back to."""
+    """A loss out of bounds near a checkpoint prevents saving it, so that a good one remains to roll back to."""
     task, log, keeper, seen = Line(), Log(), Memory(), []
 
     def spoil(batch: Rows) -> None:
@@ -339,14 +339,14 @@ def test_where_nearly_nothing_is_left_of_a_loss_a_mistake_is_no_explosion() -> N
 
 
 def test_a_jump_of_a_loss_that_is_another_since_a_validation_is_no_explosion() -> None:
-    """From the validation at step 60 on the losses are a million times as large, which the task announces."""
+    """After the validation at step 60 the losses are a million times larger, as the task announces."""
 
     class Changing(Line):
         scale, announces = 1.0, True
 
         def loss(self, batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
-            found = super().loss(batch)
-            return Loss(found.total * self.scale, found.count)
+            loss = super().loss(batch)
+            return Loss(loss.total * self.scale, loss.count)
 
         def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
             self.scale = 1e6 if step >= 60 else 1.0
@@ -362,23 +362,23 @@ def test_a_jump_of_a_loss_that_is_another_since_a_validation_is_no_explosion() -
 
 
 def test_the_carry_comes_back_with_the_next_batch() -> None:
-    task, given = Line(), []
+    task, carries = Line(), []
 
     def loss(batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
-        given.append(None if carry is None else int(carry["number"]))
-        found = Line.loss(task, batch)
-        found.carry = {"number": torch.tensor(len(given))}
-        return found
+        carries.append(None if carry is None else int(carry["number"]))
+        loss = Line.loss(task, batch)
+        loss.carry = {"number": torch.tensor(len(carries))}
+        return loss
 
     task.loss = loss
     keeper = Memory()
     trainer(task, keeper, options(steps=3, accumulate=2)).run()
-    assert given == [None, 1, 2, 3, 4, 5]
+    assert carries == [None, 1, 2, 3, 4, 5]
     assert keeper.snapshots[-1].tensors["carry"]["number"] == 6
 
 
 class Remembering(Line):
-    """A line whose rows each remember how many batches they have seen, and what they had for points."""
+    """Line whose rows each remember how many batches they have seen, and their points."""
 
     def __init__(self, ends: bool) -> None:
         super().__init__(dropout=0.0)
@@ -402,14 +402,14 @@ class Remembering(Line):
 
 @pytest.mark.parametrize(("ends", "ages"), [(True, [0, 1, 2, 0, 1, 2, 0, 1]), (False, [0, 1, 2, 3, 4, 5, 6, 7])])
 def test_what_is_carried_lasts_for_an_epoch_or_for_the_run(ends: bool, ages: list[int]) -> None:
-    """An epoch has three batches, so two updates of two batches each go over its end."""
+    """An epoch has three batches, so two updates of two batches each cross its end."""
     task = Remembering(ends)
     trainer(task, Memory(), options(steps=4, accumulate=2)).run()
     assert task.seen == [[age] * 4 for age in ages]
 
 
 def test_each_piece_of_a_batch_is_given_the_rows_that_it_needs() -> None:
-    """Four rows in two pieces, and again in four, learn what four rows in one piece learn."""
+    """Four rows in two pieces, and in four, learn the same as in one piece."""
     whole, pieces, keeper = Remembering(ends=True), Remembering(ends=True), Memory()
     for room in (2, 1):
         pieces.spoil = no_more_than(room)
@@ -455,7 +455,7 @@ def test_a_single_number_goes_from_piece_to_piece() -> None:
 
 
 class Tallying(Line):
-    """A line that also counts how many of its values are large: a share of the rows, and of the last step a tensor."""
+    """Line that also tallies its large values: a share of the rows, and a tensor for the last step."""
 
     def loss(self, batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
         large = (batch.values[:, 0] > 1).sum()
@@ -463,7 +463,7 @@ class Tallying(Line):
 
 
 def test_tallies_are_summed_over_pieces_told_and_kept_for_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve points in 24 steps; the epoch has seven batches, of four to ten rows."""
+    """Twelve points in 24 steps; the epoch has seven batches of four to ten rows."""
     monkeypatch.setattr("regard.training.trainer.CURVE_POINTS", 12)
     task, log, keeper, pieces = Tallying(), Log(), Memory(), Memory()
     task.spoil = no_more_than(4)
@@ -500,7 +500,7 @@ def test_a_hopeless_run_ends_in_a_sentence() -> None:
 
 
 class Told(Line):
-    """A line whose rows can be quoted."""
+    """Line whose rows can be quoted."""
 
     def quote(self, batch: Rows) -> str:
         return f"the point {batch.points[0].tolist()}"
@@ -508,7 +508,7 @@ class Told(Line):
 
 @pytest.mark.parametrize("accumulate", [1, 2])
 def test_a_poisoned_batch_is_named_and_its_worst_row_quoted(accumulate: int) -> None:
-    """The third batch of the second epoch is the tenth of all, and one of its six rows is poisoned."""
+    """The third batch of the second epoch is the tenth overall, and one of its six rows is poisoned."""
     task = Told()
     plain = task.batches
 
@@ -540,8 +540,8 @@ def test_patience_ends_the_run_and_the_best_is_published() -> None:
 
 
 def test_a_mean_of_checkpoints_that_patience_left_no_time_for_is_the_last_weights(tmp_path: Path) -> None:
-    """And so it is when someone stopped the run before, which leaves a checkpoint where there would be none."""
-    values = iter([1.0, 2.0, 0.0] * 2)  # of each run the second ends its patience, and the third is of the mean
+    """The same holds if someone stopped the run earlier, which leaves an additional checkpoint."""
+    values = iter([1.0, 2.0, 0.0] * 2)  # the second of each run ends its patience, and the third belongs to the mean
     chosen = options(steps=100, save_every=50, patience=1, final="average")
 
     def run(name: str, task: Line, *listeners: Any) -> RunFolder:
@@ -564,8 +564,8 @@ def test_a_mean_of_checkpoints_that_patience_left_no_time_for_is_the_last_weight
 def test_the_measure_says_which_direction_is_better(better: Better, best: list[int]) -> None:
     values = iter([1.0, 2.0, 1.5, 3.0])
     log, chosen = Log(), options(best_by="reward")
-    found = lambda: Validation({"reward": Measure.of_value(next(values), better)})  # noqa: E731
-    Trainer(Line(), chosen, 1, Memory(), found, [log]).run()
+    validate = lambda: Validation({"reward": Measure.of_value(next(values), better)})  # noqa: E731
+    Trainer(Line(), chosen, 1, Memory(), validate, [log]).run()
     assert [event.best for event in log.of(Validated)] == best
 
 
@@ -575,7 +575,7 @@ def test_an_unknown_measure_is_refused_with_those_there_are() -> None:
 
 
 def test_final_weights() -> None:
-    """The last, the best, or the mean of those kept; the checkpoint keeps the weights that were trained."""
+    """Publish the last, the best, or the mean of those kept; the checkpoint keeps the trained weights."""
     for final in ("last", "best", "average"):
         task, keeper = Line(), Memory()
         trainer(task, keeper, options(final=final, keep=2)).run()
@@ -584,8 +584,8 @@ def test_final_weights() -> None:
         assert torch.equal(task.weight.weight, last)
         assert torch.equal(published, last) == (final != "average")
         if final == "average":
-            kept = {s.facts.step: s.tensors["weights"]["weight.weight"] for s in keeper.snapshots}
-            torch.testing.assert_close(published, (kept[30] + kept[40]) / 2)
+            weights = {s.facts.step: s.tensors["weights"]["weight.weight"] for s in keeper.snapshots}
+            torch.testing.assert_close(published, (weights[30] + weights[40]) / 2)
 
 
 def test_the_moving_average_is_what_is_published() -> None:
@@ -597,7 +597,7 @@ def test_the_moving_average_is_what_is_published() -> None:
 
 
 def test_the_mean_weights_of_asgd_are_what_is_published() -> None:
-    """The mean of all steps, while training goes on from the last."""
+    """Publish the mean of all steps, while training continues from the last."""
     task, keeper, seen = Line(), Memory(), []
     watch = lambda event: seen.append(task.weight.weight.detach().clone()) if isinstance(event, Stepped) else None  # noqa: E731
     chosen = options(steps=10, optimizer=OPTIMIZER | {"kind": "asgd"})
@@ -609,15 +609,17 @@ def test_the_mean_weights_of_asgd_are_what_is_published() -> None:
 def averaging(
     values: Sequence[float], task: Line, keeper: Memory, *listeners: Any, steps: int | None = None
 ) -> Trainer:
-    """A run whose validations, one a step, find these values; it averages two validations after one was better."""
+    """Return a run with these validations, one a step. It averages once one is worse than one before the last two."""
     optimizer = OPTIMIZER | {"kind": "asgd", "average_trigger": 2}
     chosen = options(steps=steps or len(values), validate_every=1, save_every=3, final="last", optimizer=optimizer)
-    made = Trainer(task, chosen, 1, keeper, lambda: Validation({"loss": lower(values[made.facts.step - 1])}), listeners)
-    return made
+    trainer = Trainer(
+        task, chosen, 1, keeper, lambda: Validation({"loss": lower(values[trainer.facts.step - 1])}), listeners
+    )
+    return trainer
 
 
 def test_averaging_begins_where_validations_are_worse_than_long_ago() -> None:
-    """Of 5 4 3 6 6 2 the fourth is worse than the first, long before it; the mean is of steps 5 and 6."""
+    """The fourth of 5 4 3 6 6 2 is worse than the first, long before it; the mean is that of steps 5 and 6."""
     task, keeper, seen, log = Line(), Memory(), [], Log()
     watch = lambda event: seen.append(task.weight.weight.detach().clone()) if isinstance(event, Stepped) else None  # noqa: E731
     facts = averaging([5, 4, 3, 6, 6, 2], task, keeper, watch, log).run()
@@ -632,7 +634,7 @@ def test_averaging_does_not_begin_where_they_get_better_or_are_a_little_worse() 
 
 @pytest.mark.parametrize("stop", [3, 4, 5, 6, 7])
 def test_a_triggered_average_is_resumed_as_if_never_stopped(stop: int) -> None:
-    """Before the trigger, at it and behind it, between checkpoints and at them."""
+    """Stop before, at and after the trigger, at checkpoints and between them."""
     values = [5.0, 4, 3, 6, 6, 2, 3, 1]
     whole, keeper, pieces = Line(), Memory(), Memory()
     averaging(values, whole, keeper).run()
@@ -659,7 +661,7 @@ def test_a_loss_may_ask_for_another_rate() -> None:
 
 
 class Table(Line):
-    """A row of numbers for each of five words, of which a batch has a few: its gradients are sparse."""
+    """Table of numbers for five words; a batch has a few of them, so gradients are sparse."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -675,7 +677,7 @@ class Table(Line):
 
 @pytest.mark.parametrize("kind", ["sgd", "adagrad"])
 def test_sparse_gradients_train_and_resume(kind: str) -> None:
-    """Two of the five words never occur, and keep their bits."""
+    """Two of the five words never occur and keep their bits."""
     chosen = options(steps=12, accumulate=2, optimizer=OPTIMIZER | {"kind": kind})
     whole, stopped, resumed, keeper = Table(), Table(), Table(), Memory()
     before = weights(whole)[0]
@@ -710,8 +712,8 @@ def test_a_stop_before_the_first_validation_leaves_a_model() -> None:
     trainer(Line(), keeper, options(), stop_after(3), log).run()
     assert len(keeper.published) == 1
     assert log.of(Ended) == [Ended(3, "enough", False)]
-    assert [event.step for event in log.of(Validated)] == [3]  # for there was time to validate it
-    assert keeper.snapshots[-1].facts.validations == []  # which is no part of the run
+    assert [event.step for event in log.of(Validated)] == [3]  # there was time to validate it
+    assert keeper.snapshots[-1].facts.validations == []  # not part of the run
 
 
 def test_in_a_hurry_it_is_left_unvalidated() -> None:

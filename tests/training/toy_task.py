@@ -1,4 +1,4 @@
-"""A task of a few numbers, and a keeper in memory: enough to see everything a trainer does."""
+"""A task of a few numbers and a keeper in memory: enough to see everything a trainer does."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -28,7 +28,7 @@ class Rows:
 
 
 class Line(nn.Module):
-    """Learns y = Wx from noisy points, with dropout, so that every source of chance is in it."""
+    """Task that learns y = Wx from noisy points with dropout, so that it has every source of randomness."""
 
     def __init__(self, dropout: float = 0.1) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Line(nn.Module):
 
 @dataclass
 class Memory:
-    """Keeps a run in memory."""
+    """Keeper that stores a run in memory."""
 
     snapshots: list[Snapshot] = field(default_factory=list)
     published: list[dict[str, Tensor]] = field(default_factory=list)
@@ -70,13 +70,15 @@ class Memory:
         self.published.append({name: tensor.clone() for name, tensor in weights.items()})
 
     def average(self, last: int) -> dict[str, Tensor]:
-        kept = {s.facts.step: s.tensors["weights"] for s in self.snapshots if s.facts.step and s.facts.step % 10 == 0}
-        chosen = [kept[step] for step in sorted(kept)[-last:]]
+        weights_by_step = {
+            s.facts.step: s.tensors["weights"] for s in self.snapshots if s.facts.step and s.facts.step % 10 == 0
+        }
+        chosen = [weights_by_step[step] for step in sorted(weights_by_step)[-last:]]
         return {name: torch.stack([weights[name] for weights in chosen]).mean(0) for name in chosen[0]}
 
 
 class Log(list[Any]):
-    """A listener that remembers."""
+    """Listener that stores what it hears."""
 
     def __call__(self, event: Any) -> None:
         self.append(event)

@@ -1,4 +1,4 @@
-"""Which attention aligns words best, and how often it errs, on weights that are known and for every translator."""
+"""The attention that aligns words best, and its error rate, on known weights and for every translator."""
 
 from pathlib import Path
 
@@ -28,12 +28,12 @@ def test_every_translator_that_attends_aligns(family: str, tmp_path: Path) -> No
     task = open_trained_toy(family, tmp_path).task
     errors = count_errors(task, PAIRS, LINKS)
     assert usual_aligner(task).where in {aligner.where for aligner in errors}
-    for found in errors.values():
-        assert found.sure == 5
-        assert 0 < found.found <= 5
-        assert 0 <= found.rate <= 1
+    for error in errors.values():
+        assert error.sure == 5
+        assert 0 < error.found <= 5
+        assert 0 <= error.rate <= 1
     best = best_aligner(task, PAIRS, LINKS)
-    assert errors[best].rate == min(found.rate for found in errors.values())
+    assert errors[best].rate == min(error.rate for error in errors.values())
     assert count_errors(task, PAIRS, LINKS, best) == {best: errors[best]}  # alone as among the others
     apart = [count_errors(task, [pair], [links], best)[best] for pair, links in zip(PAIRS, LINKS, strict=True)]
     assert sum(apart, AlignmentErrors()) == errors[best]

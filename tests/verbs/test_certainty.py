@@ -1,4 +1,4 @@
-"""How sure a translator is, and when it is said to be unsure."""
+"""A translator's certainty, and when it is reported as unsure."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +21,11 @@ def test_certainty_is_the_mean_of_the_log_probabilities() -> None:
 
 
 def test_the_threshold_is_that_of_the_least_certain_twentieth() -> None:
-    """Of certainties 0, -0.01, …, -1 the lowest five in a hundred are those below -0.95."""
-    found = find_certainty(output(-place / 100) for place in range(101))
-    assert found == Certainty(threshold=-0.95, percentile=5, outputs=101)
-    marked = found.mark([output(-0.95), output(-0.96), output(-2.0, 0.0)])
-    assert [each.unsure for each in marked] == [False, True, True]
+    """Of the certainties 0, -0.01, …, -1 the lowest five in a hundred are those below -0.95."""
+    threshold = find_certainty(output(-place / 100) for place in range(101))
+    assert threshold == Certainty(threshold=-0.95, percentile=5, outputs=101)
+    marked = threshold.mark([output(-0.95), output(-0.96), output(-2.0, 0.0)])
+    assert [output.unsure for output in marked] == [False, True, True]
 
 
 def test_too_few_outputs_or_outputs_without_scores_say_nothing() -> None:
@@ -40,8 +40,8 @@ def test_too_few_outputs_or_outputs_without_scores_say_nothing() -> None:
 def test_a_line_is_unsure_if_one_of_its_sentences_is() -> None:
     sentences = [Sentence("", "a", " "), Sentence("", "b", "")]
     kinds = {(None, None): None, (False, None): False, (False, False): False, (False, True): True}
-    for unsure, wanted in kinds.items():
-        assert join_sentences(sentences, [replace(output(-1.0), unsure=each) for each in unsure]).unsure is wanted
+    for unsure, expected in kinds.items():
+        assert join_sentences(sentences, [replace(output(-1.0), unsure=mark) for mark in unsure]).unsure is expected
 
 
 def test_an_older_folder_says_nothing_and_a_damaged_one_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""The verb that draws, over a task that is only pretended: batches, seeds, and refusals with their words."""
+"""The drawing verb over a fake task: batches, seeds, and refusals."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from regard.viewing.drawings import DrawnCanvas
 
 
 class Scribbler:
-    """Draws noise of a single step, drawing by drawing, and keeps how many were asked for at once."""
+    """Fake task that draws noise of a single step and records how many drawings were requested at once."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
@@ -29,7 +29,7 @@ def test_the_first_drawings_of_many_are_those_of_a_few(monkeypatch: pytest.Monke
     monkeypatch.setattr(regard.verbs.draw.run, "AT_ONCE", 2)
     task = Scribbler()
     many, few, other = (
-        [each.canvases for each in draw_each(task, DrawRequest(count=count, seed=seed))]
+        [drawing.canvases for drawing in draw_each(task, DrawRequest(count=count, seed=seed))]
         for count, seed in ((5, 7), (3, 7), (3, 8))
     )
     assert task.asked == [2, 2, 1, 2, 1, 2, 1]
@@ -38,9 +38,9 @@ def test_the_first_drawings_of_many_are_those_of_a_few(monkeypatch: pytest.Monke
 
 
 def test_one_that_draws_from_chance_alone_takes_nothing_else() -> None:
-    for given in ({"temperature": 0.5}, {"complete": [[[0.0, 0.0], [1.0, 1.0]]]}):
+    for options in ({"temperature": 0.5}, {"complete": [[[0.0, 0.0], [1.0, 1.0]]]}):
         with pytest.raises(Fault, match="at random; it takes neither strokes nor a temperature"):
-            list(draw_each(Scribbler(), DrawRequest(**given)))
+            list(draw_each(Scribbler(), DrawRequest(**options)))
 
 
 @pytest.mark.parametrize("given", [{"count": 0}, {"count": 1001}, {"seed": -1}, {"number": 3}])

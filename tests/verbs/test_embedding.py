@@ -1,4 +1,4 @@
-"""`regard embed`: the vectors of texts and tokens in every layer, from Python and into a file that numpy opens."""
+"""`regard embed`: vectors of texts and tokens in every layer, from Python and in a file that numpy opens."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,15 +49,15 @@ def model(request: pytest.FixtureRequest) -> Model:
 def test_the_vectors_of_a_text_are_those_it_has_alone(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     together = model.embed(TEXTS)
     monkeypatch.setattr(embedding, "_CHARACTERS", 1)
-    for text, found in zip(TEXTS, together, strict=True):
+    for text, vectors in zip(TEXTS, together, strict=True):
         (alone,) = model.embed([text])
-        torch.testing.assert_close(found.layers, alone.layers)
-        assert found.text == alone.text
+        torch.testing.assert_close(vectors.layers, alone.layers)
+        assert vectors.text == alone.text
 
 
 def test_layer_0_is_the_plain_embedding_and_those_above_know_the_context(model: Model) -> None:
-    found = model.embed(["the bank lends money", "the bank of money"])
-    first, second = ({layer: vectors[1] for layer, vectors in each.layers.items()} for each in found)
+    embeddings = model.embed(["the bank lends money", "the bank of money"])
+    first, second = ({layer: vectors[1] for layer, vectors in embedding.layers.items()} for embedding in embeddings)
     network = model.task.model
     torch.testing.assert_close(first[0], network.source_embedding(torch.tensor([WORDS.encode("bank")]))[0, 0])
     assert torch.equal(first[0], second[0])
@@ -72,8 +72,8 @@ def test_the_last_layer_is_what_the_decoder_reads(model: Model) -> None:
         expected, _ = network.encoder(network.source_embedding(batch.source), batch.source_lengths)
     else:
         expected = network.encode(batch.source, batch.source_lengths)
-    found = model.embed(["the bank lends money"])[0].layers
-    torch.testing.assert_close(found[max(found)], expected[0, :-1])
+    layers = model.embed(["the bank lends money"])[0].layers
+    torch.testing.assert_close(layers[max(layers)], expected[0, :-1])
 
 
 def test_means_of_words_and_of_sentences_by_hand() -> None:
@@ -98,12 +98,12 @@ def test_one_layer_alone_and_one_that_is_not_there(model: Model) -> None:
 @pytest.mark.parametrize("family", ["word2vec", "fasttext"])
 def test_words_have_one_layer_the_same_in_any_context(family: str, tmp_path: Path) -> None:
     run = open_toy(family, tmp_path)
-    known = run.task.word_vectors()
-    first, second = known.words[:2]
+    word_vectors = run.task.word_vectors()
+    first, second = word_vectors.words[:2]
     one, other, blank = make_model(run.task, run.recipe).embed([f"{first} {second}", f"{second} Xyzzy", ""])
-    np.testing.assert_array_equal(one.layers[0].numpy(), np.stack([known[first], known[second]]))
-    np.testing.assert_array_equal(other.layers[0][0].numpy(), known[second])
-    assert bool(other.layers[0][1].any()) == (family == "fasttext")  # which composes unknown words
+    np.testing.assert_array_equal(one.layers[0].numpy(), np.stack([word_vectors[first], word_vectors[second]]))
+    np.testing.assert_array_equal(other.layers[0][0].numpy(), word_vectors[second])
+    assert bool(other.layers[0][1].any()) == (family == "fasttext")  # it composes unknown words
     assert blank.layers[0].shape == (0, 6)
 
 
@@ -126,7 +126,7 @@ def test_the_networks_below_classes_hand_out_their_layers(family: str, model: di
 
 
 def vectors_of(*texts: list[str]) -> Iterator[TextVectors]:
-    """Texts of one token a word, whose vectors in layers 0 and 2 are the numbers of their letters."""
+    """Return texts of one token a word whose vectors in layers 0 and 2 are the numbers of their letters."""
     for words in texts:
         sizes = torch.tensor([[float(len(word))] * 2 for word in words]).reshape(-1, 2)
         yield TextVectors(Words(words, words, range(len(words))), {0: sizes, 2: sizes[:, :1]})
@@ -135,17 +135,17 @@ def vectors_of(*texts: list[str]) -> Iterator[TextVectors]:
 def test_the_file_holds_all_lines_one_after_another(tmp_path: Path) -> None:
     path = tmp_path / "vectors.npz"
     assert write_vectors(path, vectors_of(["a", "bee"], [], ["Здравствуй"])) == 3
-    found = np.load(path)
-    assert found["tokens"].tolist() == found["words"].tolist() == ["a", "bee", "Здравствуй"]
-    assert found["token_offsets"].tolist() == found["word_offsets"].tolist() == [0, 2, 2, 3]
-    assert (found["word_of_token"].tolist(), found["layers"].tolist()) == ([0, 1, 2], [0, 2])
-    assert found["tokens_0"].tolist() == [[1, 1], [3, 3], [10, 10]]
-    assert found["tokens_2"].dtype == np.float32
-    assert found["sentences_2"].tolist() == [[2], [0], [10]]
+    arrays = np.load(path)
+    assert arrays["tokens"].tolist() == arrays["words"].tolist() == ["a", "bee", "Здравствуй"]
+    assert arrays["token_offsets"].tolist() == arrays["word_offsets"].tolist() == [0, 2, 2, 3]
+    assert (arrays["word_of_token"].tolist(), arrays["layers"].tolist()) == ([0, 1, 2], [0, 2])
+    assert arrays["tokens_0"].tolist() == [[1, 1], [3, 3], [10, 10]]
+    assert arrays["tokens_2"].dtype == np.float32
+    assert arrays["sentences_2"].tolist() == [[2], [0], [10]]
     again = tmp_path / "again.npz"
     write_vectors(again, vectors_of(["a", "bee"], [], ["Здравствуй"]))
     assert again.read_bytes() == path.read_bytes()
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["again.npz", "vectors.npz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.npz", "vectors.npz"]
 
 
 def test_an_endless_word_is_shortened_where_all_have_room_for_the_longest(tmp_path: Path) -> None:
@@ -163,14 +163,14 @@ def test_the_command_writes_what_python_gives(
     lines.write_text("Ana reads.\n\nThe boys read.\n", encoding="utf-8")
     assert main(["embed", str(trained), str(lines), "-o", str(out), "--layer", "1"]) == 0
     assert "Wrote" in capsys.readouterr().err
-    found = np.load(out)
+    arrays = np.load(out)
     first, blank, last = regard.load(trained).embed(["Ana reads.", "", "The boys read."], layer=1)
-    np.testing.assert_allclose(found["tokens_1"], torch.cat([first.layers[1], last.layers[1]]), rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(found["sentences_1"][2], last.sentence[1], rtol=1e-4, atol=1e-6)
-    assert (found["sentences_1"][1] == 0).all()
+    np.testing.assert_allclose(arrays["tokens_1"], torch.cat([first.layers[1], last.layers[1]]), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(arrays["sentences_1"][2], last.sentence[1], rtol=1e-4, atol=1e-6)
+    assert (arrays["sentences_1"][1] == 0).all()
     assert not blank.text.tokens
-    assert found["words"].tolist() == ["Ana", "reads", ".", "The", "boys", "read", "."]
-    assert "tokens_0" not in found
+    assert arrays["words"].tolist() == ["Ana", "reads", ".", "The", "boys", "read", "."]
+    assert "tokens_0" not in arrays
 
 
 @pytest.mark.parametrize(
@@ -199,4 +199,4 @@ def test_what_cannot_be_done_is_refused_and_nothing_is_left(
     text = [] if "--text" in more else ["--text", "Ana reads."]
     assert main(["embed", str(trained), *text, *more]) == 2
     assert sentence in capsys.readouterr().err
-    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("here.npz", "mine")]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("here.npz", "mine")]

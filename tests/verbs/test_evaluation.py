@@ -1,4 +1,4 @@
-"""Scoring a model that spells words out in sounds: sides cut in their own ways, and several right answers."""
+"""Evaluating a model that turns words into sounds: sides tokenised differently, and several right answers."""
 
 import json
 import shutil
@@ -55,7 +55,7 @@ optimizer = {{ learning_rate = 0.02, warmup = 10 }}
 
 @pytest.fixture(scope="module")
 def speller(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small model from spelling to sounds, whose test set has several answers for a word."""
+    """Return the folder of a small spelling-to-sound model whose test set has several answers for a word."""
     folder = tmp_path_factory.mktemp("speller")
     (folder / "train.txt").write_text(TRAIN)
     (folder / "test.txt").write_text(TEST)
@@ -137,11 +137,11 @@ def test_all_metrics_are_printed_and_kept(speller: Path, capsys: pytest.CaptureF
     metrics = [word for name in names for word in ("--metric", name)]
     assert main(["evaluate", str(speller), *metrics, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)["scores"]
-    assert [each["metric"] for each in printed] == names
-    assert all(each["signature"].startswith("nrefs:var|") for each in printed[:-1])
-    assert {each["n"] for each in printed} == {3}
-    kept = json.loads((speller / "scores.json").read_text(encoding="utf-8"))["scores"]
-    assert all(each in kept for each in printed)
+    assert [score["metric"] for score in printed] == names
+    assert all(score["signature"].startswith("nrefs:var|") for score in printed[:-1])
+    assert {score["n"] for score in printed} == {3}
+    scores = json.loads((speller / "scores.json").read_text(encoding="utf-8"))["scores"]
+    assert all(score in scores for score in printed)
 
 
 def test_an_unknown_metric_is_refused_before_anything_is_read() -> None:
@@ -151,28 +151,28 @@ def test_an_unknown_metric_is_refused_before_anything_is_read() -> None:
         evaluation.check_metrics(["wer", "pear"])
 
 
-# Tokenisers and test sets of sacreBLEU's
+# sacreBLEU's tokenisers and test sets
 
 
 def between(model: TranslationModel, source: str, target: str) -> TranslationModel:
-    """The same model, as if its languages were these."""
+    """Return the model as if its languages were these."""
     data = model.recipe.data.model_copy(update={"source_language": source, "target_language": target})
     return TranslationModel(model.task, model.recipe.model_copy(update={"data": data}))
 
 
 def test_the_tokeniser_is_bleus_and_the_usual_one_is_remarked_on(speller: Path, model: TranslationModel) -> None:
-    data, said = evaluation.from_split(model, speller, "test"), list[str]()
+    data, remarks = evaluation.from_split(model, speller, "test"), list[str]()
     chinese = between(model, "en", "zh")
-    usual, chrf = evaluation.evaluate(chinese, data, ["bleu", "chrf"], notice=said.append).scores
-    assert len(said) == 1
-    assert said[0].endswith("for zh, results are usually reported with --tokenise zh.")
-    chosen, same = evaluation.evaluate(chinese, data, ["bleu", "chrf"], notice=said.append, tokenise="char").scores
+    usual, chrf = evaluation.evaluate(chinese, data, ["bleu", "chrf"], notice=remarks.append).scores
+    assert len(remarks) == 1
+    assert remarks[0].endswith("for zh, results are usually reported with --tokenise zh.")
+    chosen, same = evaluation.evaluate(chinese, data, ["bleu", "chrf"], notice=remarks.append, tokenise="char").scores
     assert chosen.signature == usual.signature.replace("tok:13a", "tok:char")
     assert chosen.value != usual.value
     assert same == chrf
-    assert len(said) == 1
-    evaluation.evaluate(between(model, "en", "pt"), data, ["meteor"], notice=said.append)
-    assert said[1:] == ["METEOR stems words as in English here; for pt give --metric meteor-pt."]
+    assert len(remarks) == 1
+    evaluation.evaluate(between(model, "en", "pt"), data, ["meteor"], notice=remarks.append)
+    assert remarks[1:] == ["METEOR stems words as in English here; for pt give --metric meteor-pt."]
 
 
 def test_a_tokeniser_that_no_metric_uses_is_refused(speller: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -189,8 +189,8 @@ def test_a_named_set_is_that_of_the_models_languages(
     german = between(model, "en", "de")
     data = evaluation.from_named_set(german, "wmt20")
     assert (data.sources, data.references, data.split) == (["LEAD", "BEE"], [["L IY D", "B IY"]], None)
-    for each in evaluation.evaluate(german, data, ["wer", "perplexity"]).scores:
-        assert each.signature.endswith("|test:wmt20|lang:en-de")
+    for result in evaluation.evaluate(german, data, ["wer", "perplexity"]).scores:
+        assert result.signature.endswith("|test:wmt20|lang:en-de")
 
 
 def test_a_named_set_without_the_models_languages_is_refused(speller: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,15 +217,15 @@ def test_sentences_of_the_training_text_are_told_and_the_others_scored(
     pairs = {"bad ": "B AE D", "LEAD": "X", "Dab": "D AE B", "LED": "X"}
     assert evaluated(speller, tmp_path, pairs, "--metric", "exact", "--metric", "perplexity", "--json") == 0
     printed = capsys.readouterr()
-    found = json.loads(printed.out)
-    assert found["learnt"]["n"] == 2
-    assert [(each["metric"], each["n"]) for each in found["learnt"]["scores_of_others"]] == [
+    report = json.loads(printed.out)
+    assert report["learnt"]["n"] == 2
+    assert [(score["metric"], score["n"]) for score in report["learnt"]["scores_of_others"]] == [
         ("exact", 2),
         ("perplexity", 2),
     ]
-    assert found["scores"][0]["value"] == 50
-    assert found["learnt"]["scores_of_others"][0]["value"] == 0
-    assert found["learnt"]["scores_of_others"][1]["value"] > found["scores"][1]["value"]
+    assert report["scores"][0]["value"] == 50
+    assert report["learnt"]["scores_of_others"][0]["value"] == 0
+    assert report["learnt"]["scores_of_others"][1]["value"] > report["scores"][1]["value"]
     assert "trained on 2 of these 4 sentences" in printed.err
     assert "On the 2 new ones: exact 0.00, perplexity " in " ".join(printed.err.split())
 

@@ -47,7 +47,7 @@ def write_recipe(folder: Path, family: str, text: Path, **tokeniser: Any) -> Pat
 
 @pytest.fixture(scope="module")
 def folders(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Language models over the tokens of the small translator, and one over words."""
+    """Return language models over the small translator's tokens, and one over words."""
     from small import undrawn
 
     folder, text = tmp_path_factory.mktemp("fused"), trained.parent / "small.pt"
@@ -71,23 +71,27 @@ def language_model(request: pytest.FixtureRequest, folders: dict[str, Path]) -> 
     return regard.load(folders[request.param], device="cpu")
 
 
-# What it changes
+# Effects
 
 
 @pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 4, "n_best": 4}, {"sample": {"seed": 3}}])
 def test_the_score_of_an_output_is_the_sum_of_both(
     translator: TranslationModel, language_model: Any, search: dict[str, Any]
 ) -> None:
-    """log p(y|x) + 0.4 log p_LM(y), each as its model alone gives it to the output that was found."""
-    found = translator.translate(TEXTS, length_penalty=0.0, fuse=language_model, fuse_weight=0.4, **search)
-    forced = translator.translate_as(TEXTS, [each.text for each in found])
-    for each, alone in zip(found, forced, strict=True):
-        tokens = translator.task.target.encode(each.text)
-        if each.tokens != translator.task.target.pieces(tokens):
-            continue  # written in other tokens than the text is cut into
-        assert each.token_scores == pytest.approx(alone.token_scores, abs=1e-4)
-        assert each.language_scores == pytest.approx(language_model.score([each.text])[0].token_scores, abs=1e-4)
-        assert each.score == pytest.approx(sum(each.token_scores) + 0.4 * sum(each.language_scores), abs=1e-4)
+    """log p(y|x) + 0.4 log p_LM(y), each as its model alone scores the output."""
+    translations = translator.translate(TEXTS, length_penalty=0.0, fuse=language_model, fuse_weight=0.4, **search)
+    forced = translator.translate_as(TEXTS, [translation.text for translation in translations])
+    for translation, alone in zip(translations, forced, strict=True):
+        tokens = translator.task.target.encode(translation.text)
+        if translation.tokens != translator.task.target.pieces(tokens):
+            continue  # written in tokens other than those the text is cut into
+        assert translation.token_scores == pytest.approx(alone.token_scores, abs=1e-4)
+        assert translation.language_scores == pytest.approx(
+            language_model.score([translation.text])[0].token_scores, abs=1e-4
+        )
+        assert translation.score == pytest.approx(
+            sum(translation.token_scores) + 0.4 * sum(translation.language_scores), abs=1e-4
+        )
 
 
 def test_weight_nothing_gives_exactly_the_plain_output(translator: TranslationModel, language_model: Model) -> None:
@@ -97,16 +101,16 @@ def test_weight_nothing_gives_exactly_the_plain_output(translator: TranslationMo
 
 
 def test_a_heavy_language_model_decides_what_is_written(translator: TranslationModel, folders: dict[str, Path]) -> None:
-    """Then the output is what the language model finds most probable itself, whatever is read."""
+    """The output is then what the language model itself finds most probable, for any input."""
     language_model = regard.load(folders["ngram"])
-    found = translator.translate(TEXTS, beam=1, fuse=language_model, fuse_weight=1e4)
+    translations = translator.translate(TEXTS, beam=1, fuse=language_model, fuse_weight=1e4)
     ((alone,),) = language_model.generate([""], beam=1)
-    written = {tuple(each.tokens) for each in found}
-    assert all(each == tuple(alone.tokens[: len(each)]) for each in written)
+    written = {tuple(translation.tokens) for translation in translations}
+    assert all(tokens == tuple(alone.tokens[: len(tokens)]) for tokens in written)
 
 
 def test_sums_are_parted_again_on_paper() -> None:
-    """Of log ½ + 0.5 · log ¼, which is log ¼, the half and the quarter."""
+    """log ½ + 0.5 · log ¼ is log ¼; its parts are the half and the quarter."""
 
     class Quarters:
         begin, end = 0, 1
@@ -115,10 +119,10 @@ def test_sums_are_parted_again_on_paper() -> None:
             return torch.full((3,), math.log(0.25)).double().numpy()
 
     fusion: Any = Fusion(Quarters(), "quarters", 0.5)  # type: ignore[arg-type]
-    ((found,),) = fusion.part([[Hypothesis([5, 6], [math.log(0.25)] * 3, -9.0)]])
-    assert found.token_scores == pytest.approx([math.log(0.5)] * 3)
-    assert found.language_scores == pytest.approx([math.log(0.25)] * 3)
-    assert (found.tokens, found.score) == ([5, 6], -9.0)
+    ((hypothesis,),) = fusion.part([[Hypothesis([5, 6], [math.log(0.25)] * 3, -9.0)]])
+    assert hypothesis.token_scores == pytest.approx([math.log(0.5)] * 3)
+    assert hypothesis.language_scores == pytest.approx([math.log(0.25)] * 3)
+    assert (hypothesis.tokens, hypothesis.score) == ([5, 6], -9.0)
 
 
 def test_an_output_is_no_longer_than_the_language_model_can_write(
@@ -128,12 +132,12 @@ def test_an_output_is_no_longer_than_the_language_model_can_write(
     monkeypatch.setattr(
         language_model.task, "limits", lambda batch, options: torch.full((batch.rows,), 4), raising=False
     )
-    assert max(len(each.tokens) for each in translator.translate(TEXTS)) > 3
-    assert max(len(each.tokens) for each in translator.translate(TEXTS, fuse=language_model)) <= 3
+    assert max(len(translation.tokens) for translation in translator.translate(TEXTS)) > 3
+    assert max(len(translation.tokens) for translation in translator.translate(TEXTS, fuse=language_model)) <= 3
 
 
 def test_a_state_lies_where_the_translator_does(translator: TranslationModel, folders: dict[str, Path]) -> None:
-    """On the device that the first state is on, here torch's own that holds nothing."""
+    """It is on the device of the first state, here torch's meta device."""
     task: Any = regard.load(folders["ngram"]).task
     batch = translator.task.read(TEXTS)
     state = Fused(translator.task, task, 0.5, lambda batch: Prompts([[]] * batch.rows)).start(batch)
@@ -147,13 +151,13 @@ def test_the_command_line_gives_what_python_gives(
     trained: Path, folders: dict[str, Path], translator: TranslationModel, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (expected,) = translator.translate(TEXTS[:1], fuse=regard.load(folders["ngram"]), fuse_weight=0.5)
-    asked = ["translate", str(trained), "--text", TEXTS[0], "--fuse", str(folders["ngram"]), "--json"]
-    assert main([*asked, "--fuse-weight", "0.5"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["text"] == expected.text
-    assert told["language_scores"] == pytest.approx(expected.language_scores)
-    assert told["token_scores"] == pytest.approx(expected.token_scores, abs=1e-5)
-    assert main([*asked, "--fuse-weight", "0"]) == 0
+    command = ["translate", str(trained), "--text", TEXTS[0], "--fuse", str(folders["ngram"]), "--json"]
+    assert main([*command, "--fuse-weight", "0.5"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["text"] == expected.text
+    assert report["language_scores"] == pytest.approx(expected.language_scores)
+    assert report["token_scores"] == pytest.approx(expected.token_scores, abs=1e-5)
+    assert main([*command, "--fuse-weight", "0"]) == 0
     plain = json.loads(capsys.readouterr().out)
     assert plain["text"] == translator.translate(TEXTS[:1])[0].text
     assert "language_scores" not in plain
@@ -174,11 +178,11 @@ def test_scores_of_a_fusion_say_so(trained: Path, folders: dict[str, Path], caps
     for name in ("en", "pt"):
         lines = (trained.parent / f"small.{name}").read_text("utf-8").splitlines()[:3]
         (trained.parent / f"few.{name}").write_text("\n".join(lines) + "\n", "utf-8")
-    asked = ["evaluate", str(trained), *files, "--metric", "chrf", "--fuse", str(folders["rnnlm"]), "--json"]
-    assert main([*asked, "--fuse-weight", "0.3"]) == 0
+    command = ["evaluate", str(trained), *files, "--metric", "chrf", "--fuse", str(folders["rnnlm"]), "--json"]
+    assert main([*command, "--fuse-weight", "0.3"]) == 0
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     assert score["signature"].endswith("|fuse:rnnlm:0.3")
-    assert main([*asked, "--fuse-weight", "0"]) == 0
+    assert main([*command, "--fuse-weight", "0"]) == 0
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     assert "fuse" not in score["signature"]
 
@@ -187,19 +191,21 @@ def test_scores_of_a_fusion_say_so(trained: Path, folders: dict[str, Path], caps
 
 
 def test_a_channel_and_a_prior_rank_what_the_beam_found(translator: TranslationModel, language_model: Any) -> None:
-    """By the mean log-probabilities of a token: of the output, of the source given the output, of the output alone."""
+    """Rank by mean log-probability per token: of the output, of the source given it, and of the output alone."""
     data = translator.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
     backward = TranslationModel(translator.task, translator.recipe.model_copy(update={"data": data}))
-    found = find([translator.task], whole_texts(TEXTS), translator.plan(beam=4, n_best=4))
-    ranked = by_channel(translator, backward, Channel(2.0, 0.5), language_model, count=4)(TEXTS, found)
+    hypotheses = find([translator.task], whole_texts(TEXTS), translator.plan(beam=4, n_best=4))
+    ranked = by_channel(translator, backward, Channel(2.0, 0.5), language_model, count=4)(TEXTS, hypotheses)
     for text, several in zip(TEXTS, ranked, strict=True):
-        assert [each.score for each in several] == sorted((each.score for each in several), reverse=True)
-        for each in several:
-            output = translator.task.write(each.tokens)
-            parts = [each.token_scores, backward.translate_as([output], [text])[0].token_scores]
+        assert [hypothesis.score for hypothesis in several] == sorted(
+            (hypothesis.score for hypothesis in several), reverse=True
+        )
+        for hypothesis in several:
+            output = translator.task.write(hypothesis.tokens)
+            parts = [hypothesis.token_scores, backward.translate_as([output], [text])[0].token_scores]
             parts.append(language_model.score([output])[0].token_scores)
             direct, behind, fluent = (sum(part) / len(part) for part in parts)
-            assert each.score == pytest.approx(direct + 2.0 * behind + 0.5 * fluent, abs=1e-5)
+            assert hypothesis.score == pytest.approx(direct + 2.0 * behind + 0.5 * fluent, abs=1e-5)
 
 
 def test_python_and_evaluate_rerank_as_the_command_does(
@@ -215,14 +221,14 @@ def test_python_and_evaluate_rerank_as_the_command_does(
     options = ["--channel", str(back), "--channel-weight", "2", "--prior", str(prior)]
     helpers = {"channel": regard.load(back), "channel_weight": 2.0, "prior": regard.load(prior)}
     assert main(["translate", str(trained), "--text", TEXTS[0], "--json", *options]) == 0
-    told = json.loads(capsys.readouterr().out)
-    (found,) = translator.translate(TEXTS[:1], **helpers)
-    assert (told["text"], len(found.n_best)) == (found.text, 1)
-    assert told["score"] == pytest.approx(found.score, abs=1e-5)
+    report = json.loads(capsys.readouterr().out)
+    (translation,) = translator.translate(TEXTS[:1], **helpers)
+    assert (report["text"], len(translation.n_best)) == (translation.text, 1)
+    assert report["score"] == pytest.approx(translation.score, abs=1e-5)
 
     sources = [TEXTS[0], "", TEXTS[2]]
-    (source := tmp_path / "few.en").write_text("".join(f"{each}\n" for each in sources), "utf-8")
-    outputs = [f"{each.text}\n" for each in translator.translate(sources, **helpers)]
+    (source := tmp_path / "few.en").write_text("".join(f"{source}\n" for source in sources), "utf-8")
+    outputs = [f"{translation.text}\n" for translation in translator.translate(sources, **helpers)]
     (reference := tmp_path / "few.pt").write_text("".join(outputs), "utf-8")
     files = ["--source", str(source), "--reference", str(reference)]
     assert main(["evaluate", str(trained), *files, "--metric", "chrf", "--json", *options]) == 0
@@ -234,7 +240,7 @@ def test_python_and_evaluate_rerank_as_the_command_does(
     assert (same.value, same.signature) == (score["value"], score["signature"])
 
 
-# What is refused
+# Refusals
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -245,10 +251,10 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_other_tokens_are_refused_with_the_difference_and_the_remedy(
     trained: Path, folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = refusal(capsys, "translate", str(trained), "--text", "x", "--fuse", str(folders["words"]))
-    assert f"The translator has 400 tokens of kind unigram, but {folders['words']} has " in said
-    assert " of kind spaces; " in said
-    assert f"train a language model with data.tokeniser.from = {trained}." in said
+    message = refusal(capsys, "translate", str(trained), "--text", "x", "--fuse", str(folders["words"]))
+    assert f"The translator has 400 tokens of kind unigram, but {folders['words']} has " in message
+    assert " of kind spaces; " in message
+    assert f"train a language model with data.tokeniser.from = {trained}." in message
 
 
 @pytest.mark.parametrize(
@@ -274,8 +280,10 @@ def test_what_does_not_go_together_is_refused(
     sentence: str,
 ) -> None:
     places = {"LM": str(folders["ngram"]), "TRANSLATOR": str(trained)}
-    said = refusal(capsys, "translate", str(trained), "--text", "x", *(places.get(each, each) for each in options))
-    assert sentence in said.replace(str(trained), "TRANSLATOR")
+    message = refusal(
+        capsys, "translate", str(trained), "--text", "x", *(places.get(option, option) for option in options)
+    )
+    assert sentence in message.replace(str(trained), "TRANSLATOR")
 
 
 def test_an_output_longer_than_the_context_of_the_prior_is_told_by_the_line_it_is_for(
@@ -290,10 +298,10 @@ def test_an_output_longer_than_the_context_of_the_prior_is_told_by_the_line_it_i
     (source := tmp_path / "two.en").write_text(f"\n{TEXTS[0]}\n", "utf-8")
     options = ["--channel", str(back), "--prior", str(short), "--beam", "4"]
     sentence = "one of its outputs is longer than the context of the language model that ranks them."
-    said = refusal(capsys, "translate", str(trained), str(source), *options)
-    assert f"Line 2: {sentence}" in " ".join(said.split())
-    said = refusal(capsys, "evaluate", str(trained), "--source", str(source), "--reference", str(source), *options)
-    assert f"Text 2: {sentence}" in " ".join(said.split())
+    message = refusal(capsys, "translate", str(trained), str(source), *options)
+    assert f"Line 2: {sentence}" in " ".join(message.split())
+    message = refusal(capsys, "evaluate", str(trained), "--source", str(source), "--reference", str(source), *options)
+    assert f"Text 2: {sentence}" in " ".join(message.split())
 
 
 def test_a_fault_of_an_output_is_told_by_the_number_of_its_text(
@@ -302,11 +310,11 @@ def test_a_fault_of_an_output_is_told_by_the_number_of_its_text(
     data = translator.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
     backward = TranslationModel(translator.task, translator.recipe.model_copy(update={"data": data}))
     prior: Any = regard.load(folders["gpt"], device="cpu")
-    found = find([translator.task], whole_texts(TEXTS), translator.plan(beam=3, n_best=3))
+    hypotheses = find([translator.task], whole_texts(TEXTS), translator.plan(beam=3, n_best=3))
     tokens = translator.task.target.encode("casa " * 100)
-    found[1][2] = Hypothesis(tokens, [0.0] * (len(tokens) + 1), 0.0)
+    hypotheses[1][2] = Hypothesis(tokens, [0.0] * (len(tokens) + 1), 0.0)
     with pytest.raises(Fault, match="Text 2: one of its outputs is longer than the context of the language model"):
-        by_channel(translator, backward, Channel(1.0, 0.5), prior)(TEXTS, found)
+        by_channel(translator, backward, Channel(1.0, 0.5), prior)(TEXTS, hypotheses)
 
 
 def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders: dict[str, Path]) -> None:
@@ -324,13 +332,13 @@ def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders
         translator.translate(TEXTS, channel=translator, prior=translator)
 
 
-# Tokens that are taken over
+# Shared tokens
 
 
 def test_taken_over_tokens_travel_in_the_folder(
     trained: Path, folders: dict[str, Path], tmp_path: Path, translator: TranslationModel
 ) -> None:
-    """So that a run goes on, and a model loads, when the translator is gone."""
+    """A run can therefore resume, and a model load, when the translator is gone."""
     origin = tmp_path / "translator"
     shutil.copytree(trained, origin)
     text = trained.parent / "small.pt"
@@ -357,8 +365,8 @@ def test_tokens_that_cannot_be_taken_over_are_refused(
     recipe = write_recipe(tmp_path, "ngram", text, kind="bpe", **{"from": str(trained)})
     assert "data.tokeniser.kind is 'bpe', but 'unigram' in " in refusal(capsys, "train", str(recipe), "--out", out)
     recipe = write_recipe(tmp_path, "ngram", text, vocabulary=300, **{"from": str(trained)})
-    said = refusal(capsys, "train", str(recipe), "--out", out)
-    assert "vocabulary and at_least are for training a tokeniser" in said
+    message = refusal(capsys, "train", str(recipe), "--out", out)
+    assert "vocabulary and at_least are for training a tokeniser" in message
     assert not (tmp_path / "run").exists()
 
 
@@ -373,9 +381,9 @@ def test_what_a_translator_is_judged_by_is_left_out_of_the_text(
     path = write_recipe(tmp_path, "ngram", text, **{"from": str(trained)})
     path.write_text(path.read_text("utf-8").replace("[data.tokeniser]", f'leave_out = "{trained}"\n\n[data.tokeniser]'))
     assert main(["train", str(path), "--out", str(tmp_path / "run")]) == 0
-    said = " ".join(capsys.readouterr().err.split())
-    assert "train: 2 lines, " in said
-    assert "left out because a translator is evaluated on them: 3 lines" in said
+    message = " ".join(capsys.readouterr().err.split())
+    assert "train: 2 lines, " in message
+    assert "left out because a translator is evaluated on them: 3 lines" in message
     path.write_text(path.read_text("utf-8").replace(f'leave_out = "{trained}"', f'leave_out = "{tmp_path / "run"}"'))
     assert "keep its training folder, or omit data.leave_out" in refusal(
         capsys, "train", str(path), "--out", str(tmp_path / "other")

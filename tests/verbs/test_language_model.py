@@ -1,4 +1,4 @@
-"""Generating: what is asked for, what comes out, and what is refused."""
+"""Generating text: requests, outputs, and refusals."""
 
 import sys
 from pathlib import Path
@@ -20,7 +20,7 @@ from regard.verbs.generate.request import GenerateRequest
 
 @pytest.fixture(params=["ngram", "rnnlm"])
 def model(request: pytest.FixtureRequest, tmp_path: Path) -> LanguageModel:
-    """A language model of either sort; that of a network has learnt nothing."""
+    """Return a language model of either kind; the network is untrained."""
     if request.param == "ngram":
         return LanguageModel(counted_in(tmp_path), recipe_in(tmp_path))
     return LanguageModel(network_in(tmp_path), check_recipe(table_in(tmp_path)))
@@ -28,52 +28,54 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> LanguageModel:
 
 def test_the_prompt_is_part_of_the_text_and_stays_as_it_was_written(model: LanguageModel) -> None:
     for prompt in ("the walrus sat", "  the  cat ", ""):
-        ((found,),) = model.generate([prompt], tokens=5)
-        assert found.prompt == prompt
-        assert found.text == (prompt.rstrip() + " " + " ".join(found.tokens) if prompt else " ".join(found.tokens))
+        ((generated,),) = model.generate([prompt], tokens=5)
+        assert generated.prompt == prompt
+        assert generated.text == (
+            prompt.rstrip() + " " + " ".join(generated.tokens) if prompt else " ".join(generated.tokens)
+        )
 
 
 def test_it_stops_at_its_end_or_after_so_many_tokens(model: LanguageModel) -> None:
     lengths = set()
-    for each in model.generate(["the"], tokens=4, samples=50)[0]:
-        lengths.add(len(each.tokens))
-        ended = len(each.tokens) < 4
-        assert len(each.token_scores) == len(each.tokens) + ended
-        assert each.score == pytest.approx(sum(each.token_scores))
+    for text in model.generate(["the"], tokens=4, samples=50)[0]:
+        lengths.add(len(text.tokens))
+        ended = len(text.tokens) < 4
+        assert len(text.token_scores) == len(text.tokens) + ended
+        assert text.score == pytest.approx(sum(text.token_scores))
     assert max(lengths) == 4
     assert len(lengths) > 1
 
 
 def test_the_score_is_that_of_the_text(model: LanguageModel) -> None:
-    ((found,),) = model.generate([""], tokens=50)
-    (scored,) = model.score([found.text])
-    assert scored.token_scores == pytest.approx(found.token_scores, abs=1e-5)
-    assert scored.tokens == [*found.tokens, "</s>"]
+    ((generated,),) = model.generate([""], tokens=50)
+    (scored,) = model.score([generated.text])
+    assert scored.token_scores == pytest.approx(generated.token_scores, abs=1e-5)
+    assert scored.tokens == [*generated.tokens, "</s>"]
 
 
 def test_what_is_drawn_depends_on_the_seed_and_on_the_place_alone(model: LanguageModel) -> None:
     prompts = ["the", "a", "the"]
-    together = [each[0].text for each in model.generate(prompts, sample={"seed": 3})]
-    assert together == [each[0].text for each in model.generate(prompts, sample={"seed": 3})]
+    together = [texts[0].text for texts in model.generate(prompts, sample={"seed": 3})]
+    assert together == [texts[0].text for texts in model.generate(prompts, sample={"seed": 3})]
     assert model.generate(prompts[:1], sample={"seed": 3})[0][0].text == together[0]
-    assert together != [each[0].text for each in model.generate(prompts, sample={"seed": 4})]
+    assert together != [texts[0].text for texts in model.generate(prompts, sample={"seed": 4})]
 
 
 def test_a_cold_draw_is_greedy_search(model: LanguageModel) -> None:
-    ((drawn,),) = model.generate(["the"], tokens=6, sample={"temperature": 0.0})
-    ((found,),) = model.generate(["the"], tokens=6, beam=1)
-    assert drawn.text == found.text
+    ((sampled,),) = model.generate(["the"], tokens=6, sample={"temperature": 0.0})
+    ((generated,),) = model.generate(["the"], tokens=6, beam=1)
+    assert sampled.text == generated.text
 
 
 def test_a_beam_gives_its_best(model: LanguageModel) -> None:
-    (found,) = model.generate(["the"], tokens=6, beam=4, n_best=3)
-    assert len({each.text for each in found}) == 3
-    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    (generated,) = model.generate(["the"], tokens=6, beam=4, n_best=3)
+    assert len({text.text for text in generated}) == 3
+    assert [text.score for text in generated] == sorted((text.score for text in generated), reverse=True)
 
 
 def test_many_prompts_keep_their_order(model: LanguageModel) -> None:
     prompts = [f"the {word}" for word in ("cat", "dog", "mat") * 100]
-    assert [each[0].prompt for each in model.generate(prompts, tokens=1)] == prompts
+    assert [texts[0].prompt for texts in model.generate(prompts, tokens=1)] == prompts
 
 
 @pytest.mark.parametrize(
@@ -94,16 +96,16 @@ def test_what_does_not_go_together_is_refused(table: dict[str, Any], sentence: s
 
 
 def test_texts_are_scored(model: LanguageModel) -> None:
-    known, unknown = model.score(["the cat sat .", "the walrus"])
-    assert known.unknown == 0
+    familiar, unknown = model.score(["the cat sat .", "the walrus"])
+    assert familiar.unknown == 0
     assert unknown.unknown == 1
-    assert known.score == pytest.approx(sum(known.token_scores))
-    assert known.perplexity < unknown.perplexity
+    assert familiar.score == pytest.approx(sum(familiar.token_scores))
+    assert familiar.perplexity < unknown.perplexity
     assert model.score([]) == []
 
 
 def test_a_prompt_or_a_text_is_refused_by_its_number_among_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever portions they are worked on in."""
+    """The number does not depend on how the texts are batched."""
     model = gpt_in(tmp_path)
     monkeypatch.setattr(continuing, "ROWS", 2)
     with pytest.raises(Fault, match="Text 5: the prompt has 9 tokens"):

@@ -1,4 +1,4 @@
-"""Lines from their sentences."""
+"""Lines assembled from their sentences."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_the_parts_become_one_translation() -> None:
         ([("a b", "  "), ("c d", "")], ("w x", "y z"), "w x  y z", [(0, 0), (1, 1), (2, 2), (3, 3)]),
         ([("a b", "\n"), ("c d", "")], ("w x", "y z"), "w x\ny z", [(0, 0), (1, 1), (2, 2), (3, 3)]),
         ([("a b", "\n\t "), ("c d", " ")], ("w x", "y z"), "w x\n\t y z ", [(0, 0), (1, 1), (2, 2), (3, 3)]),
-        # What is joined without white space is one word: 本。猫。 of two sentences, and 猫 is the second half of it.
+        # Text joined without white space is one word: 本。猫。 of two sentences, and 猫 is its second half.
         ([("a b", " "), ("c d", "")], ("本。", "猫。"), "本。猫。", [(0, 0), (2, 0)]),
         ([("本。", ""), ("猫。", "")], ("w x", "y z"), "w x y z", [(0, 0), (0, 2)]),
         ([("本。", ""), ("猫。", "")], ("读。", "猫。"), "读。猫。", [(0, 0)]),

@@ -44,7 +44,7 @@ def tokeniser(language: str) -> Tokeniser:
         ("Python", "私はPythonが好き", (2, 8)),  # nor where another script begins
         ("...", "well...yes", (4, 7)),
         ("काम", "कामना", None),
-        ("चित", "चिता", None),  # a sign of a vowel is part of the word
+        ("चित", "चिता", None),  # a vowel sign is part of the word
     ],
 )
 def test_a_phrase_is_words_of_their_own(phrase: str, text: str, span: tuple[int, int] | None) -> None:
@@ -52,10 +52,12 @@ def test_a_phrase_is_words_of_their_own(phrase: str, text: str, span: tuple[int,
 
 
 def ways(phrase: str, language: str, is_joined: bool = False) -> tuple[list[str], list[str]]:
-    """The spellings of a phrase anywhere and at the beginning, as texts behind an x."""
+    """Return the spellings of a phrase anywhere and at the beginning, as texts after an x."""
     cut = tokeniser(language)
-    found = search_goal(cut.encode(phrase), cut, is_joined)
-    return tuple([cut.decode([*cut.encode("x"), *each]) for each in own] for own in (found.spellings, found.opening))
+    goal = search_goal(cut.encode(phrase), cut, is_joined)
+    return tuple(
+        [cut.decode([*cut.encode("x"), *spelling]) for spelling in group] for group in (goal.spellings, goal.opening)
+    )
 
 
 def test_words_follow_a_space_and_punctuation_does_not() -> None:
@@ -92,15 +94,15 @@ def test_a_phrase_joins_the_words_around_it_in_a_script_without_spaces() -> None
     required = [("犬",), ("猫", "Python")]
     pieces = [Piece(text, required=phrases) for text, phrases in zip(JAPANESE, required, strict=False)]
     for options in (DecodingOptions(beam=1), DecodingOptions(beam=4, n_best=4)):
-        for phrases, found in zip(required, find([task], pieces, Plan(options, requires=True)), strict=True):
-            for text in (task.write(each.tokens) for each in found):
+        for phrases, hypotheses in zip(required, find([task], pieces, Plan(options, requires=True)), strict=True):
+            for text in (task.write(hypothesis.tokens) for hypothesis in hypotheses):
                 assert all(span_of(phrase, text) for phrase in phrases)
                 assert not any(f" {phrase}" in text for phrase in phrases)
 
 
 def test_tokenisers_without_marks_for_spaces_spell_them_out() -> None:
     cut = ByteTokeniser()
-    found = search_goal(cut.encode("um"), cut, False)
-    assert [cut.decode(each) for each in (*found.spellings, *found.opening)] == [" um", "um"]
+    goal = search_goal(cut.encode("um"), cut, False)
+    assert [cut.decode(spelling) for spelling in (*goal.spellings, *goal.opening)] == [" um", "um"]
     words = WordTokeniser(["um", "livro", "."])
-    assert [words.decode(each) for each in search_goal(words.encode("."), words, False).spellings] == ["."]
+    assert [words.decode(spelling) for spelling in search_goal(words.encode("."), words, False).spellings] == ["."]

@@ -1,4 +1,4 @@
-"""What a language model makes of a prompt, prompts and texts of several lines, and texts told as they are written."""
+"""How a language model reads a prompt, prompts and texts of several lines, and streamed texts."""
 
 import math
 import sys
@@ -21,7 +21,7 @@ from regard.verbs.generate.telling import Teller, WrittenToken
 
 @pytest.fixture(params=["ngram", "rnnlm"])
 def model(request: pytest.FixtureRequest, tmp_path: Path) -> LanguageModel:
-    """A language model of either sort; that of a network has learnt nothing."""
+    """Return a language model of either kind; the network is untrained."""
     if request.param == "ngram":
         return LanguageModel(counted_in(tmp_path), recipe_in(tmp_path))
     return LanguageModel(network_in(tmp_path), check_recipe(table_in(tmp_path)))
@@ -29,30 +29,30 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> LanguageModel:
 
 def told(model: LanguageModel, **wanted: Any) -> tuple[list[WrittenToken], str]:
     heard: list[WrittenToken] = []
-    found = model.generate_aloud(GenerateRequest.read(wanted), heard.append)
-    return heard, found[0].text
+    texts = model.generate_aloud(GenerateRequest.read(wanted), heard.append)
+    return heard, texts[0].text
 
 
 def test_a_prompt_is_as_probable_as_its_line(model: LanguageModel) -> None:
     read = model.read_prompt(PromptRequest(prompt="the cat sat"))
     (scored,) = model.score(["the cat sat"])
-    assert [each.token for each in read.tokens] == ["the", "cat", "sat"]
-    assert [each.text for each in read.tokens] == ["the", " cat", " sat"]
-    assert [each.score for each in read.tokens] == pytest.approx(scored.token_scores[:-1])
-    (end,) = [each for each in read.next if each.end]
+    assert [token.token for token in read.tokens] == ["the", "cat", "sat"]
+    assert [token.text for token in read.tokens] == ["the", " cat", " sat"]
+    assert [token.score for token in read.tokens] == pytest.approx(scored.token_scores[:-1])
+    (end,) = [choice for choice in read.next if choice.end]
     assert (end.token, end.text) == ("</s>", "\n")
     assert read.room is None
 
 
 def test_what_may_come_next_is_whole_and_the_likeliest_is_what_greedy_search_writes(model: LanguageModel) -> None:
     read = model.read_prompt(PromptRequest(prompt="the ", shown=3))
-    shares = [each.probability for each in read.next]
+    shares = [choice.probability for choice in read.next]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) + read.others_share == pytest.approx(1)
     assert len(read.next) + read.others == model.task.tokeniser.size - 2  # neither the pad nor the begin
     assert 1 < read.perplexity < model.task.tokeniser.size
-    ((found,),) = model.generate(["the"], tokens=1, beam=1)
-    assert read.stem + read.next[0].text == found.text
+    ((generated,),) = model.generate(["the"], tokens=1, beam=1)
+    assert read.stem + read.next[0].text == generated.text
 
 
 def test_what_drawing_leaves_of_the_next_token(model: LanguageModel) -> None:
@@ -60,14 +60,14 @@ def test_what_drawing_leaves_of_the_next_token(model: LanguageModel) -> None:
     first, second, *others = read.next
     both = first.probability + second.probability
     assert [first.drawn, second.drawn] == pytest.approx([first.probability / both, second.probability / both])
-    assert [each.drawn for each in others] == [0, 0]
-    assert {each.drawn for each in model.read_prompt(PromptRequest(prompt="the")).next} == {None}
+    assert [choice.drawn for choice in others] == [0, 0]
+    assert {choice.drawn for choice in model.read_prompt(PromptRequest(prompt="the")).next} == {None}
 
 
 def test_an_empty_prompt_is_read_too(model: LanguageModel) -> None:
     read = model.read_prompt(PromptRequest())
     assert (read.stem, read.tokens) == ("", [])
-    assert [each.text for each in read.next if each.token == "the"] == ["the"]
+    assert [choice.text for choice in read.next if choice.token == "the"] == ["the"]
 
 
 def test_lines_are_read_as_they_were_learnt(model: LanguageModel) -> None:
@@ -75,7 +75,7 @@ def test_lines_are_read_as_they_were_learnt(model: LanguageModel) -> None:
     (tokens,) = task.read(["the cat\n\na dog"]).tokens
     assert split_lines(tokens, task.end) == [task.tokeniser.encode("the cat"), [], task.tokeniser.encode("a dog")]
     assert task.write(tokens) == "the cat\n\na dog"
-    assert [each.text for each in model.read_prompt(PromptRequest(prompt="a\nb\n")).tokens] == ["a", "\n", "⁇", "\n"]
+    assert [token.text for token in model.read_prompt(PromptRequest(prompt="a\nb\n")).tokens] == ["a", "\n", "⁇", "\n"]
 
 
 def test_ngrams_know_nothing_of_the_lines_before(tmp_path: Path) -> None:
@@ -89,30 +89,30 @@ def test_ngrams_know_nothing_of_the_lines_before(tmp_path: Path) -> None:
 def test_past_the_ends_of_lines_as_much_is_written_as_may_be(model: LanguageModel, search: dict[str, Any]) -> None:
     heard, text = told(model, prompt="the cat", tokens=20, past_end=True, **search)
     assert len(heard) == 20
-    assert text == "the cat" + "".join(each.text for each in heard)
-    assert text.count("\n") == sum(each.token == "</s>" for each in heard)
-    assert "\n" in text or "beam" in search  # a network that has learnt nothing may find no end likely
+    assert text == "the cat" + "".join(token.text for token in heard)
+    assert text.count("\n") == sum(token.token == "</s>" for token in heard)
+    assert "\n" in text or "beam" in search  # an untrained network may find no end likely
     again = model.read_prompt(PromptRequest(prompt=text))
     if "⁇" not in text:
-        assert [each.score for each in again.tokens[2:]] == pytest.approx([each.score for each in heard], abs=1e-4)
+        assert [token.score for token in again.tokens[2:]] == pytest.approx([token.score for token in heard], abs=1e-4)
 
 
 def test_the_score_of_several_lines_has_nothing_but_their_tokens(model: LanguageModel) -> None:
     request = GenerateRequest.read({"prompt": "the", "tokens": 12, "past_end": True, "beam": 2, "length_penalty": 0.0})
-    ((found,),) = model.generate_by(request)
-    assert found.score == pytest.approx(sum(found.token_scores))
-    assert len(found.tokens) == len(found.token_scores) == 12
+    ((generated,),) = model.generate_by(request)
+    assert generated.score == pytest.approx(sum(generated.token_scores))
+    assert len(generated.tokens) == len(generated.token_scores) == 12
 
 
 @pytest.mark.parametrize("search", [{"beam": 2}, {"sample": {"seed": 4}}], ids=str)
 def test_a_text_stops_where_the_rules_leave_nothing_to_write(model: LanguageModel, search: dict[str, Any]) -> None:
-    """No word may come twice, and past the ends of lines nothing else ends a text."""
+    """No word may occur twice, and past the ends of lines nothing else ends a text."""
     table = {"prompt": "the", "tokens": 50, "past_end": True, "search": {"unrepeated": 1}, **search}
-    ((found,),) = model.generate_by(GenerateRequest.read(table))
+    ((generated,),) = model.generate_by(GenerateRequest.read(table))
     words = model.task.tokeniser.size - 2  # neither the pad nor the begin
-    assert (len(found.tokens), len(found.token_scores), found.ended) == (words, words, "rules")
-    assert found.score > -math.inf
-    assert found.remark == f"After {words} tokens the rules of the search left nothing to write, so the text stops."
+    assert (len(generated.tokens), len(generated.token_scores), generated.ended) == (words, words, "rules")
+    assert generated.score > -math.inf
+    assert generated.remark == f"After {words} tokens the rules of the search left nothing to write, so the text stops."
 
 
 @pytest.mark.parametrize("past_end", [False, True])
@@ -120,30 +120,32 @@ def test_a_text_stops_where_the_rules_leave_nothing_to_write(model: LanguageMode
 def test_the_score_of_a_beam_is_that_of_its_tokens_and_of_an_end_that_it_wrote(
     model: LanguageModel, tokens: int, past_end: bool
 ) -> None:
-    """((5 + n) / 6)^0.6 for n scores, whether a text ended by itself or was cut after so many tokens."""
+    """((5 + n) / 6)^0.6 for n scores, whether the text ended by itself or was cut."""
     table = {"prompt": ["the", "a cat"], "tokens": tokens, "past_end": past_end, "beam": 4, "n_best": 4}
-    for found in model.generate_by(GenerateRequest.read({**table, "length_penalty": 0.6})):
-        for each in found:
-            assert each.score == pytest.approx(sum(each.token_scores) / ((5 + len(each.token_scores)) / 6) ** 0.6)
-            assert len(each.token_scores) == len(each.tokens) + (each.ended == "end") <= tokens
-        assert past_end <= ({each.ended for each in found} == {"tokens"})
+    for texts in model.generate_by(GenerateRequest.read({**table, "length_penalty": 0.6})):
+        for generated in texts:
+            assert generated.score == pytest.approx(
+                sum(generated.token_scores) / ((5 + len(generated.token_scores)) / 6) ** 0.6
+            )
+            assert len(generated.token_scores) == len(generated.tokens) + (generated.ended == "end") <= tokens
+        assert past_end <= ({generated.ended for generated in texts} == {"tokens"})
 
 
 @pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 2, "n_best": 2}, {"samples": 2}, {}], ids=str)
 def test_what_is_told_is_the_first_of_what_is_written(model: LanguageModel, search: dict[str, Any]) -> None:
-    wanted = {"prompt": "the", "tokens": 6, **search}
-    heard, text = told(model, **wanted)
-    (found,) = model.generate_by(GenerateRequest.read(wanted))
-    assert text == found[0].text == "the" + "".join(each.text for each in heard)
-    assert [each.token for each in heard] == found[0].tokens
-    assert [each.score for each in heard] == pytest.approx(found[0].token_scores[: len(heard)])
+    table = {"prompt": "the", "tokens": 6, **search}
+    heard, text = told(model, **table)
+    (generated,) = model.generate_by(GenerateRequest.read(table))
+    assert text == generated[0].text == "the" + "".join(token.text for token in heard)
+    assert [token.token for token in heard] == generated[0].tokens
+    assert [token.score for token in heard] == pytest.approx(generated[0].token_scores[: len(heard)])
 
 
 def test_a_long_prompt_is_told_from_its_end_and_in_time(model: LanguageModel) -> None:
     words = ["the", "cat", "sat", "."] * 500
     read = model.read_prompt(PromptRequest(prompt=" ".join(words)))
     assert len(read.tokens) == 1000
-    assert "".join(each.text for each in read.tokens) == " the cat sat ." * 250
+    assert "".join(token.text for token in read.tokens) == " the cat sat ." * 250
     assert read.next[0].text
 
 

@@ -1,4 +1,4 @@
-"""In Python options give what they give on the command line."""
+"""Options have the same effect in Python and on the command line."""
 
 import json
 from pathlib import Path
@@ -42,17 +42,17 @@ def test_a_text_is_translated_alike(
     model: regard.Model, options: Options, arguments: list[str], trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (typed,) = printed(capsys, "translate", trained, "--text", TEXTS[0], *arguments, "--json")
-    (found,) = model.translate(TEXTS[:1], **options)
-    assert (found.text, found.score, found.tokens) == (typed["text"], typed["score"], typed["tokens"])
-    assert [list(link) for link in found.alignment] == typed["alignment"]
-    assert [{"text": text, "score": score} for text, score in found.n_best] == typed["n_best"]
+    (translation,) = model.translate(TEXTS[:1], **options)
+    assert (translation.text, translation.score, translation.tokens) == (typed["text"], typed["score"], typed["tokens"])
+    assert [list(link) for link in translation.alignment] == typed["alignment"]
+    assert [{"text": text, "score": score} for text, score in translation.n_best] == typed["n_best"]
 
 
 def test_an_output_goes_on_from_tokens(model: regard.Model) -> None:
-    best, other = (each for each, _ in model.translate(TEXTS[1:], n_best=2)[0].n_best)
+    best, other = (text for text, _ in model.translate(TEXTS[1:], n_best=2)[0].n_best)
     (forced,) = model.translate_as(TEXTS[1:], [other])  # type: ignore[attr-defined]  # of translators
-    (found,) = model.translate(TEXTS[1:], before=forced.tokens[:3])
-    assert found.tokens[:3] == forced.tokens[:3]
+    (translation,) = model.translate(TEXTS[1:], before=forced.tokens[:3])
+    assert translation.tokens[:3] == forced.tokens[:3]
     assert model.translate(TEXTS[1:], before=[])[0].text == best
 
 
@@ -90,11 +90,11 @@ def test_a_prompt_is_continued_past_its_line_and_past_its_context(
 ) -> None:
     run = open_trained_toy("gpt", tmp_path)
     model = make_model(run.task, run.recipe)
-    asked = ("generate", tmp_path / "run", "--tokens", "100", "--json", "--set", "unrepeated=3")
-    typed = printed(capsys, *asked, "--past-end", "--when-full", "forget")
-    found = model.generate(tokens=100, past_end=True, when_full="forget", search={"unrepeated": 3})
-    assert [each.as_dict() for each in found[0]] == typed
-    assert found[0][0].text != model.generate(tokens=100)[0][0].text
+    command = ("generate", tmp_path / "run", "--tokens", "100", "--json", "--set", "unrepeated=3")
+    typed = printed(capsys, *command, "--past-end", "--when-full", "forget")
+    texts = model.generate(tokens=100, past_end=True, when_full="forget", search={"unrepeated": 3})
+    assert [text.as_dict() for text in texts[0]] == typed
+    assert texts[0][0].text != model.generate(tokens=100)[0][0].text
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_a_map_of_words_is_the_same(tmp_path: Path) -> None:
     run = open_trained_toy("word2vec", tmp_path)
     model, out = make_model(run.task, run.recipe), tmp_path / "map.json"
     assert main(["map", str(tmp_path / "run"), "-o", str(out), "--count", "5", "--side", "contexts"]) == 0
-    drawn = model.map(count=5, side="contexts")
-    typed, saved = (json.loads(path.read_text()) for path in (out, drawn.save(tmp_path / "saved.json")))
+    word_map = model.map(count=5, side="contexts")
+    typed, saved = (json.loads(path.read_text()) for path in (out, word_map.save(tmp_path / "saved.json")))
     assert saved["words"] == typed["words"]
     with pytest.raises(Fault, match="exists already; give overwrite=True to replace it"):
-        drawn.save(out)
+        word_map.save(out)
     with pytest.raises(Fault, match="around counts the neighbours of words; name the words"):
         model.map(around=3)

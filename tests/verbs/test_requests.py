@@ -1,4 +1,4 @@
-"""What may be asked is one class, and a refusal speaks of it as whoever asked wrote it."""
+"""Requests have one class, and a refusal names fields as the caller wrote them."""
 
 import subprocess
 import sys
@@ -68,8 +68,8 @@ def test_an_input_is_refused_as_what_it_is_meant_to_be(given: Any, sentence: str
 
 
 def test_inputs_are_read_as_people_have_them() -> None:
-    given = ["a text", 3, {"picture": "aGk="}, {"drawing": [[[0.0, 1.0]]]}]
-    assert AnswerRequest.read({"inputs": given}).inputs == [
+    inputs = ["a text", 3, {"picture": "aGk="}, {"drawing": [[[0.0, 1.0]]]}]
+    assert AnswerRequest.read({"inputs": inputs}).inputs == [
         "a text",
         3,
         PictureInput(picture="aGk="),

@@ -1,4 +1,4 @@
-"""All doors can do the same: what one of Python, the command line and the server takes, the others take too."""
+"""Python, the command line and the server accept the same options."""
 
 import inspect
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from regard.base.places import find_place
 from regard.base.requests.rules import VerbRequest
 from regard.verbs.table import ROOMS, verb_doors
 
-# Parameters and options that are fields of another name in a body.
+# Parameters and options whose field in a body has another name.
 SAMPLING = dict.fromkeys(("temperature", "top_k", "top_p", "seed"), "sample")
 VIEWED = {"side": "sides", "layer": "layers", "head": "heads", "width": "beam", "lines": "mode", "bars": "shown"}
 FIELDS: dict[str, dict[str, str]] = {
@@ -22,7 +22,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "embed": {"texts": "text", "source": "text"},
     "look": VIEWED | {"inputs": "input", "target": "output"},
 }
-# Methods of Python beside the one of the verb's name: each is a view, or one field of a request by itself.
+# Further Python methods of a verb: each is a view, or one field of a request by itself.
 METHODS = {"look": ("look_next", "look_beam", "look_contexts"), "translate": ("together", "translate_as")}
 # Parameters of such methods, and one that stands for several fields.
 IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
@@ -38,26 +38,26 @@ IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
         "sample": ("temperature", "top_k", "top_p", "min_p", "typical"),
     },
 }
-# Of the command itself: what follows MODEL, which has a name of its own in each body, and what is written.
+# Part of the command itself: what follows MODEL, which has a different name in each body, and the output.
 FILES = {"context", "model", "inputs", "text", "out", "overwrite", "as_json"}
 DRAWN = {"rings", "sheet", "following", "min_p", "typical", "temperature", "top_k", "top_p"}
-# What no client can ask for; in Python it is not asked of a verb either.
+# Requests that no client can make; in Python they are not part of a verb either.
 NOT_SERVED: dict[str, set[str]] = {
-    "translate": {"precision", "resume", "workers", "shard", "join", "on"},  # of this machine and its files
-    "answer": {"spans"},  # which every answer has
+    "translate": {"precision", "resume", "workers", "shard", "join", "on"},  # about this machine and its files
+    "answer": {"spans"},  # every answer has it
     "draw": {"frames"},  # a file of what every answer has
-    "look": DRAWN | {"contexts"},  # pictures of numbers that answers have whole
-    **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a file of vectors is read
+    "look": DRAWN | {"contexts"},  # pictures of numbers that answers contain in full
+    **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a vector file to read
 }
-# What a command has no option for.
+# Fields without a command-line option.
 NOT_TYPED: dict[str, set[str]] = {
-    "translate": {"before", "stream"},  # before: of one text, by the names of tokens, and a command translates lines
-    "generate": {"stream"},  # which a terminal sees without asking
-    "caption": {"attention"},  # which is what --json prints
+    "translate": {"before", "stream"},  # before: for one text, by token names, and a command translates lines
+    "generate": {"stream"},  # a terminal shows it anyway
+    "caption": {"attention"},  # --json prints it
     "answer": {"unfold"},  # several aspects in one text, for a page that has one field
-    "look": {"before", "kept"},  # by the names of tokens, as a page knows them, and how many are sent
+    "look": {"before", "kept"},  # by token names, as a page knows them, and how many to send
 }
-# What Python has no parameter for.
+# Fields without a Python parameter.
 NOT_IN_PYTHON: dict[str, set[str]] = {
     "translate": {"explain", "stream"},  # translations are explained when someone looks
     "generate": {"stream"},
@@ -72,7 +72,7 @@ def parameters(place: object) -> list[str]:
 
 
 def python_fields(verb: str) -> set[str]:
-    """Return what can be asked for in Python, by the names of fields."""
+    """Return the fields that Python can request."""
     from regard.model import model_class
 
     kinds = [regard.Model, *(model_class(task) for task in ("translation", "language"))]
@@ -88,7 +88,7 @@ def python_fields(verb: str) -> set[str]:
 
 
 def command_fields(verb: str) -> set[str]:
-    """Return what a command has options for, by the names of fields, and what follows MODEL."""
+    """Return the fields that a command has options for, and what follows MODEL."""
     return {FIELDS.get(verb, {}).get(name, name) for name in parameters(find_place(ROOMS[verb].command))} - FILES
 
 
@@ -104,7 +104,7 @@ def bodies_of(verb: str) -> Iterator[type[VerbRequest]]:
 
 
 def served_fields(verb: str) -> set[str]:
-    """Return what the server can be asked for; which model is asked, and by whom, is no part of it."""
+    """Return the fields that the server accepts, without the model and the caller."""
     return {name for kind in bodies_of(verb) for name in fields_of(kind)} - fields_of(LanguagesBody)
 
 
@@ -114,14 +114,14 @@ def read_fields(verb: str) -> set[str]:
 
 
 def lacking(verb: str) -> dict[str, set[str]]:
-    """Return what a verb can be asked for elsewhere, and not here, by the name of the door."""
+    """Return, by door, the fields of a verb that other doors accept and this one lacks."""
     python, command, served = python_fields(verb), command_fields(verb), served_fields(verb)
-    found = {
+    by_door = {
         "server": (python | command) - served - FILES - NOT_SERVED.get(verb, set()),
         "command": (python | served) - command - read_fields(verb) - NOT_TYPED.get(verb, set()),
         "python": (command | served) - python - NOT_SERVED.get(verb, set()) - NOT_IN_PYTHON.get(verb, set()),
     }
-    return {door: names for door, names in found.items() if names}
+    return {door: names for door, names in by_door.items() if names}
 
 
 @pytest.mark.parametrize("verb", ROOMS)
@@ -140,7 +140,7 @@ def test_every_door_can_do_what_the_others_can(verb: str) -> None:
     ],
 )
 def test_what_a_door_lacks_is_found(door: str, verb: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most of these were once lacking."""
-    known = globals()[door]
-    monkeypatch.setitem(globals(), door, lambda verb: known(verb) - {name})
+    """Most of these were once missing."""
+    fields_of = globals()[door]
+    monkeypatch.setitem(globals(), door, lambda verb: fields_of(verb) - {name})
     assert lacking(verb) == {{"served": "server"}.get(door.split("_")[0], door.split("_")[0]): {name}}

@@ -1,4 +1,4 @@
-"""What is asked of outputs in text, and that they have it."""
+"""Constraints on outputs, and outputs that meet them."""
 
 import re
 from collections.abc import Sequence
@@ -37,61 +37,68 @@ def model(trained: Path) -> TranslationModel:
 
 
 def texts_of(model: TranslationModel, constraints: Constraints) -> list[str]:
-    return [each.text for each in model.translate(TEXTS, constraints=constraints)]
+    return [translation.text for translation in model.translate(TEXTS, constraints=constraints)]
 
 
 def test_an_output_begins_with_its_prefix(model: TranslationModel) -> None:
     prefixes = ["Nós", "", "A casa vermelha"]
     for prefix, text in zip(prefixes, texts_of(model, Constraints(prefixes=prefixes)), strict=True):
         assert text.startswith(prefix)
-    assert texts_of(model, Constraints(prefixes=["", "", ""])) == [each.text for each in model.translate(TEXTS)]
+    assert texts_of(model, Constraints(prefixes=["", "", ""])) == [
+        translation.text for translation in model.translate(TEXTS)
+    ]
 
 
 def test_an_output_has_the_phrases_it_must_have(model: TranslationModel) -> None:
-    found = texts_of(model, Constraints(required=[["casa vermelha"], [], ["livros", "Ana"]]))
-    assert "casa vermelha" in found[0]
-    assert found[1] == model.translate(TEXTS)[1].text
-    assert "livros" in found[2]
-    assert "Ana" in found[2]
+    outputs = texts_of(model, Constraints(required=[["casa vermelha"], [], ["livros", "Ana"]]))
+    assert "casa vermelha" in outputs[0]
+    assert outputs[1] == model.translate(TEXTS)[1].text
+    assert "livros" in outputs[2]
+    assert "Ana" in outputs[2]
 
 
 def test_no_output_has_a_forbidden_phrase_however_it_is_spelled(model: TranslationModel) -> None:
     plain = model.translate(TEXTS, beam=4, n_best=4)
-    words = sorted({word.strip(".") for each in plain for text, _ in each.n_best for word in text.split()})
+    words = sorted(
+        {word.strip(".") for translation in plain for text, _ in translation.n_best for word in text.split()}
+    )
     for word in words[::4]:
-        for each in model.translate(TEXTS, beam=4, n_best=4, constraints=Constraints(forbidden=[word])):
-            for text, _ in each.n_best:
+        for translation in model.translate(TEXTS, beam=4, n_best=4, constraints=Constraints(forbidden=[word])):
+            for text, _ in translation.n_best:
                 assert word not in text.replace(".", " ").split()
 
 
 def test_a_forbidden_phrase_changes_only_the_outputs_that_had_it(model: TranslationModel) -> None:
-    drawn = {"seed": 5, "temperature": 1.3}
-    plain = [each.text for each in model.translate(TEXTS, sample=drawn)]
+    sampling = {"seed": 5, "temperature": 1.3}
+    plain = [translation.text for translation in model.translate(TEXTS, sample=sampling)]
     word = next(word for word in re.findall(r"\w+", plain[0]) if word not in plain[1] + plain[2])
-    found = [each.text for each in model.translate(TEXTS, sample=drawn, constraints=Constraints(forbidden=[word]))]
+    outputs = [
+        translation.text
+        for translation in model.translate(TEXTS, sample=sampling, constraints=Constraints(forbidden=[word]))
+    ]
     assert word in re.findall(r"\w+", plain[0])
-    assert word not in re.findall(r"\w+", found[0])
-    assert found[1:] == plain[1:]
+    assert word not in re.findall(r"\w+", outputs[0])
+    assert outputs[1:] == plain[1:]
 
 
 def test_requiring_what_is_there_already_changes_nothing(model: TranslationModel) -> None:
     for beam in (1, 4):
-        plain = [each.text for each in model.translate(TEXTS, beam=beam)]
+        plain = [translation.text for translation in model.translate(TEXTS, beam=beam)]
         constraints = Constraints(required=[[text.split()[0], text.split()[-1]] for text in plain])
-        assert [each.text for each in model.translate(TEXTS, beam=beam, constraints=constraints)] == plain
+        assert [translation.text for translation in model.translate(TEXTS, beam=beam, constraints=constraints)] == plain
 
 
 def test_a_translation_that_has_the_phrase_stays_as_it_is() -> None:
     translator = regard.load(Path(__file__).parents[1] / "old_folder" / "run", device="cpu")
     for phrase in ("livros", ".", "amo livros.", "Eu"):
-        (found,) = translator.translate(["I love books."], beam=4, constraints=Constraints(required=[[phrase]]))
-        assert found.text == "Eu amo livros."
+        (translation,) = translator.translate(["I love books."], beam=4, constraints=Constraints(required=[[phrase]]))
+        assert translation.text == "Eu amo livros."
 
 
 def test_a_required_phrase_is_words_of_their_own_and_punctuation_joins_what_it_follows(model: TranslationModel) -> None:
     for phrase in ("livro", "!", "a", ", e", "Ana", "«"):
-        for each in model.translate(TEXTS, beam=4, n_best=4, constraints=Constraints(required=[[phrase]] * 3)):
-            for text, _ in each.n_best:
+        for translation in model.translate(TEXTS, beam=4, n_best=4, constraints=Constraints(required=[[phrase]] * 3)):
+            for text, _ in translation.n_best:
                 assert span_of(phrase, text) is not None
                 assert phrase not in ("!", ", e") or f" {phrase}" not in text
 
@@ -138,17 +145,19 @@ def test_what_cannot_be_met_is_told_by_the_text(model: TranslationModel) -> None
 def test_drawing_depends_on_seed_and_line_and_not_on_the_batch(model: TranslationModel) -> None:
     sampled = {"seed": 7, "temperature": 1.5}
     together = model.translate(TEXTS, n_best=3, sample=sampled)
-    assert [len(each.n_best) for each in together] == [3, 3, 3]
+    assert [len(translation.n_best) for translation in together] == [3, 3, 3]
     again = model.translate(TEXTS, n_best=3, sample=sampled)
-    assert [each.n_best for each in again] == [each.n_best for each in together]
+    assert [translation.n_best for translation in again] == [translation.n_best for translation in together]
     run = runner(model, model.plan(n_best=3, sample=sampled))
     for line, text in enumerate(TEXTS):
         (alone,) = run([Piece(text, line)])
-        assert [each for each, _ in alone.n_best] == [each for each, _ in together[line].n_best]
+        assert [text for text, _ in alone.n_best] == [text for text, _ in together[line].n_best]
     other = model.translate(TEXTS, n_best=3, sample=sampled | {"seed": 8})
-    assert [each.n_best for each in other] != [each.n_best for each in together]
+    assert [translation.n_best for translation in other] != [translation.n_best for translation in together]
     cold = model.translate(TEXTS, sample={"temperature": 0})
-    assert [each.text for each in cold] == [each.text for each in model.translate(TEXTS, beam=1)]
+    assert [translation.text for translation in cold] == [
+        translation.text for translation in model.translate(TEXTS, beam=1)
+    ]
 
 
 @pytest.mark.parametrize("sample", [None, {"seed": 3}])
@@ -156,7 +165,7 @@ def test_what_does_not_fit_the_memory_is_searched_in_pieces(
     model: TranslationModel, monkeypatch: pytest.MonkeyPatch, sample: dict[str, Any] | None
 ) -> None:
     texts = ["The boy reads.", "I love books.", "", "The old house is red.", "She sings."]
-    expected = [each.text for each in model.translate(texts, sample=sample)]
+    expected = [translation.text for translation in model.translate(texts, sample=sample)]
     read_tokens, tried = model.task.read_tokens, []
 
     def with_room_for_one(rows: Sequence[Sequence[int]]) -> PairBatch:
@@ -166,7 +175,7 @@ def test_what_does_not_fit_the_memory_is_searched_in_pieces(
         return read_tokens(rows)
 
     monkeypatch.setattr(model.task, "read_tokens", with_room_for_one)
-    assert [each.text for each in model.translate(texts, sample=sample)] == expected
+    assert [translation.text for translation in model.translate(texts, sample=sample)] == expected
     assert tried == [4, 2, 1, 1, 2, 1, 1]
 
 
@@ -192,7 +201,7 @@ def test_coverage_counts_every_look_once(model: TranslationModel) -> None:
 
 
 def test_a_coverage_penalty_reaches_the_scores(model: TranslationModel) -> None:
-    short = {"longest_ratio": 0.1, "longest_extra": 2}  # two tokens cannot have looked at all of a sentence
+    short = {"longest_ratio": 0.1, "longest_extra": 2}  # two tokens cannot have covered a whole sentence
     for (one,), (other,) in zip(
         *(
             find([model.task], whole_texts(TEXTS), model.plan(search={**short, "coverage_penalty": b}))
@@ -214,8 +223,8 @@ def test_a_model_together_with_itself_is_itself(model: TranslationModel) -> None
 
 
 def test_least_risk_is_the_most_agreed_upon(model: TranslationModel) -> None:
-    found = model.translate(TEXTS[:1], n_best=6, sample={"seed": 2, "temperature": 1.3})[0]
-    texts = [text for text, _ in found.n_best]
+    translation = model.translate(TEXTS[:1], n_best=6, sample={"seed": 2, "temperature": 1.3})[0]
+    texts = [text for text, _ in translation.n_best]
     worth = {
         text: sum(utility("chrf")([text] * 6, texts)) - utility("chrf")([text], [text])[0]
         for text in dict.fromkeys(texts)
@@ -231,18 +240,20 @@ def test_least_risk_is_the_most_agreed_upon(model: TranslationModel) -> None:
 def test_a_channel_model_reranks_by_what_it_thinks_of_the_source(model: TranslationModel) -> None:
     with pytest.raises(Fault, match="A channel model must go from pt to en, but this one goes from en to pt"):
         by_channel(model, model, Channel())
-    # the same network in the other direction: its texts are strange, its arithmetic is not
+    # the same network in the other direction: its texts are odd, but its arithmetic is unchanged
     data = model.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
     backward = TranslationModel(model.task, model.recipe.model_copy(update={"data": data}))
-    (found,) = find([model.task], whole_texts(TEXTS[:1]), model.plan(beam=4, n_best=4))
+    (hypotheses,) = find([model.task], whole_texts(TEXTS[:1]), model.plan(beam=4, n_best=4))
     source = model.task.target.encode(TEXTS[0])
     values = {}
-    for each in found:
-        back = float(backward.force([model.task.write(each.tokens)], [source])[0])
-        values[tuple(each.tokens)] = sum(each.token_scores) / (len(each.tokens) + 1) + 3.0 * back / (len(source) + 1)
-    (ranked,) = by_channel(model, backward, Channel(3.0), count=4)(TEXTS[:1], [found])
-    assert [tuple(each.tokens) for each in ranked] == sorted(values, key=lambda tokens: -values[tokens])
-    assert [each.score for each in ranked] == pytest.approx(sorted(values.values(), reverse=True))
+    for hypothesis in hypotheses:
+        back = float(backward.force([model.task.write(hypothesis.tokens)], [source])[0])
+        values[tuple(hypothesis.tokens)] = sum(hypothesis.token_scores) / (len(hypothesis.tokens) + 1) + 3.0 * back / (
+            len(source) + 1
+        )
+    (ranked,) = by_channel(model, backward, Channel(3.0), count=4)(TEXTS[:1], [hypotheses])
+    assert [tuple(hypothesis.tokens) for hypothesis in ranked] == sorted(values, key=lambda tokens: -values[tokens])
+    assert [hypothesis.score for hypothesis in ranked] == pytest.approx(sorted(values.values(), reverse=True))
     long = Hypothesis(model.task.target.encode("casa " * 2000), [0.0], 0.0)
     with pytest.raises(Fault, match="The channel model cannot rank the outputs for 'I love"):
         by_channel(model, backward, Channel())(TEXTS[:1], [[long]])
@@ -250,10 +261,10 @@ def test_a_channel_model_reranks_by_what_it_thinks_of_the_source(model: Translat
 
 @pytest.fixture
 def captures(monkeypatch: pytest.MonkeyPatch) -> CapturedSteps:
-    """Searches as on a GPU, but that nothing is captured there."""
-    made = CapturedSteps()
-    monkeypatch.setattr("regard.verbs.translate.search.captures_for", lambda task: made)
-    return made
+    """Search as on a GPU, but without capturing."""
+    steps = CapturedSteps()
+    monkeypatch.setattr("regard.verbs.translate.search.captures_for", lambda task: steps)
+    return steps
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -261,13 +272,17 @@ def test_searched_in_fixed_shapes_is_searched_plainly(
     model: TranslationModel, captures: CapturedSteps, monkeypatch: pytest.MonkeyPatch, beam: int
 ) -> None:
     pieces, plan = whole_texts([*TEXTS, "", "Ana."]), model.plan(beam=beam, n_best=beam)
-    found = find([model.task], pieces, plan)
+    hypotheses = find([model.task], pieces, plan)
     assert len(captures) > 0
     monkeypatch.setattr("regard.verbs.translate.search.captures_for", lambda task: None)
     expected = find([model.task], pieces, plan)
-    assert [[each.tokens for each in row] for row in found] == [[each.tokens for each in row] for row in expected]
-    for row, wanted in zip(found, expected, strict=True):
-        assert [each.score for each in row] == pytest.approx([each.score for each in wanted])
+    assert [[hypothesis.tokens for hypothesis in row] for row in hypotheses] == [
+        [hypothesis.tokens for hypothesis in row] for row in expected
+    ]
+    for row, expected_row in zip(hypotheses, expected, strict=True):
+        assert [hypothesis.score for hypothesis in row] == pytest.approx(
+            [hypothesis.score for hypothesis in expected_row]
+        )
 
 
 def test_what_fixed_shapes_cannot_do_is_done_plainly(model: TranslationModel, captures: CapturedSteps) -> None:
@@ -288,9 +303,9 @@ def test_what_fixed_shapes_cannot_do_is_done_plainly(model: TranslationModel, ca
 
 def test_a_forbidden_phrase_is_barred_plainly(model: TranslationModel, captures: CapturedSteps) -> None:
     word = model.translate(TEXTS)[0].text.split()[0].strip(".")
-    found = model.translate(TEXTS, constraints=Constraints(forbidden=[word]))
+    translations = model.translate(TEXTS, constraints=Constraints(forbidden=[word]))
     assert len(captures) > 0
-    assert all(word not in each.text.replace(".", " ").split() for each in found)
+    assert all(word not in translation.text.replace(".", " ").split() for translation in translations)
 
 
 def test_nothing_is_captured_off_a_gpu(model: TranslationModel) -> None:
@@ -303,16 +318,16 @@ def test_translating_in_stages_gives_what_translating_gives(model: TranslationMo
     with ThreadPoolExecutor(1) as helper:
         stages = TranslationStages(model, plain.options, CapturedSteps(graphs=False), helper)
         cut = result_of(stages.cut(texts))
-        given = result_of(stages.word(texts, stages.find(cut)))
-    wanted = runner(model, plain)(whole_texts(texts))
-    assert [each.n_best[0][0] for each in given] == [each.text for each in wanted]
-    assert [each.tokens for each in given] == [each.tokens for each in wanted]
-    assert [each.score for each in given] == pytest.approx([each.score for each in wanted])
-    assert [len(each.n_best) for each in given] == [2, 2, 2, 1, 2, 1, 2]
+        outputs = result_of(stages.word(texts, stages.find(cut)))
+    expected = runner(model, plain)(whole_texts(texts))
+    assert [output.n_best[0][0] for output in outputs] == [output.text for output in expected]
+    assert [output.tokens for output in outputs] == [output.tokens for output in expected]
+    assert [output.score for output in outputs] == pytest.approx([output.score for output in expected])
+    assert [len(output.n_best) for output in outputs] == [2, 2, 2, 1, 2, 1, 2]
 
 
 def result_of(pieces: InPieces[Any]) -> Any:
-    """What comes of work that is done piece by piece."""
+    """Return the result of work done piece by piece."""
     while True:
         try:
             awaited = next(pieces)
@@ -324,8 +339,8 @@ def result_of(pieces: InPieces[Any]) -> Any:
 
 def test_batches_fill_the_sizes_that_steps_are_captured_for() -> None:
     lengths = dict.fromkeys(range(1000), 40) | {1000: 500}
-    sizes = [len(each) for each in filling_batches(lengths, 20_000)]
+    sizes = [len(batch) for batch in filling_batches(lengths, 20_000)]
     assert sizes == [32, 384, 384, 201]  # 20,000 tokens are 40 of the longest or 500 of the others
-    assert sorted(number for each in filling_batches(lengths, 20_000) for number in each) == list(range(1001))
+    assert sorted(number for batch in filling_batches(lengths, 20_000) for number in batch) == list(range(1001))
     assert list(filling_batches({7: 100}, 50)) == [[7]]
     assert list(filling_batches({}, 50)) == []

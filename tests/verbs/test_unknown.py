@@ -1,4 +1,4 @@
-"""Unknown words of outputs replaced through attention: whatever stands where the model looked, or what it becomes."""
+"""Unknown output words replaced through attention: by the word the model looked at, or its translation."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ TEXT = "Zoë loves Ōkami"
 
 
 class Diagonal(TranslationModel, Model):
-    """A translator of which each word looks at the word in the same place."""
+    """Translator in which each word looks at the word in the same place."""
 
     def looks(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> Iterator[tuple[int, Tensor]]:
         for number, (text, output) in enumerate(zip(texts, outputs, strict=True)):
@@ -46,8 +46,8 @@ def model(source: Tokeniser = SOURCE, target: Tokeniser = TARGET, kind: Any = Di
 
 
 def replaced(translator: Any, dictionary: dict[str, str]) -> str:
-    found = [[Hypothesis([1, 4, 1], [0.0] * 4, 0.0)]]
-    ((wording,),) = replace_unknown(translator, [TEXT], found, dictionary)
+    hypotheses = [[Hypothesis([1, 4, 1], [0.0] * 4, 0.0)]]
+    ((wording,),) = replace_unknown(translator, [TEXT], hypotheses, dictionary)
     assert wording.target.pieces(wording.tokens) == wording.target.decode(wording.tokens).split()
     return wording.target.decode(wording.tokens)
 
@@ -67,15 +67,17 @@ def test_a_dictionary_says_what_it_becomes() -> None:
 
 def test_real_attention_leaves_nothing_unknown() -> None:
     translator, texts = model(kind=model_class("translation")), ["x y z", "loves", "p q"]
-    plain, found = (
+    plain, replaced = (
         translator.translate(texts, n_best=4, sample={"seed": 1}, replace_unknown=replace) for replace in (False, True)
     )
-    assert any("⁇" in text for each in plain for text, _ in each.n_best)
-    for text, one, two in zip(texts, plain, found, strict=True):
+    assert any("⁇" in text for translation in plain for text, _ in translation.n_best)
+    for text, one, two in zip(texts, plain, replaced, strict=True):
         assert one.score == two.score
         for (before, _), (after, _) in zip(one.n_best, two.n_best, strict=True):
             pairs = zip(before.split(), after.split(), strict=True)
-            assert all(own in text.split() if word == "⁇" else own == word for word, own in pairs)
+            assert all(
+                replacement in text.split() if word == "⁇" else replacement == word for word, replacement in pairs
+            )
         assert len(two.alignment) == len(two.text.split())
 
 

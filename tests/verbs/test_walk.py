@@ -1,4 +1,4 @@
-"""One line of text, followed through `regard translate`: the files that it passes are those that the map names."""
+"""One line of text followed through `regard translate`: it passes the files that the map names."""
 
 import re
 import sys
@@ -23,19 +23,19 @@ LINE = "I love books."
 PACKAGE = Path(regard.__file__).parent
 MAP = Path(__file__).parents[2] / "docs" / "map.md"
 MOST_FILES = 12
-# The searches and what lies below them know no translation.
+# The searches and everything below them do not know about translation.
 BELOW = {"answers", "attention", "base", "data", "decoding", "hardware", "kernels", "measures", "models", "protocols"}
 BELOW |= {"states", "training"}
 
 
 class Carried:
-    """The line in all that it becomes: its text, its tokens, the tokens of its translation, and the translation."""
+    """The line in all its forms: text, tokens, tokens of its translation, and the translation."""
 
     def __init__(self, texts: Sequence[str], rows: Sequence[Sequence[int]]) -> None:
         self.texts, self.rows = texts, [list(row) for row in rows]
 
     def is_in(self, value: Any, depth: int = 4) -> bool:
-        """Return True if a value holds the line, be it deep in containers, requests and records."""
+        """Return True if a value holds the line, even deep in containers, requests and records."""
         if isinstance(value, str):
             return any(text in value for text in self.texts)
         if isinstance(value, Tensor):
@@ -48,7 +48,7 @@ class Carried:
         if tokens.dim() == 0:
             return False
         rows = tokens.flatten(0, -2).tolist() if tokens.dim() > 1 else [tokens.tolist()]
-        return any(row[: len(own)] == own for row in rows for own in self.rows)
+        return any(row[: len(tokens)] == tokens for row in rows for tokens in self.rows)
 
 
 def _parts(value: Any) -> list[Any]:
@@ -65,7 +65,7 @@ def _parts(value: Any) -> list[Any]:
 
 @contextmanager
 def followed(line: Carried) -> Iterator[list[str]]:
-    """Note, in order, the files of the package of which a function is given the line, or gives it."""
+    """Record in order the files with a function that receives or returns the line."""
     passed: list[str] = []
     looking = False
 
@@ -74,7 +74,7 @@ def followed(line: Carried) -> Iterator[list[str]]:
         code = frame.f_code
         if looking or event not in ("call", "return") or not _is_ours(code):
             return
-        looking = True  # what is called by looking is not looked at
+        looking = True  # calls made by this inspection are not inspected
         values = [returned] if event == "return" else [frame.f_locals.get(name) for name in _arguments(code)]
         if any(line.is_in(value) for value in values):
             passed.append(Path(code.co_filename).relative_to(PACKAGE).as_posix())
@@ -101,17 +101,17 @@ def carried(trained: Path) -> Carried:
     assert isinstance(model, TranslationModel)
     output = model.search_tokens(LINE)
     sources, text = model.task.encode_sources([LINE]), model.task.target.decode(output)
-    assert len(text) > 1  # or it would be found in other texts
+    assert len(text) > 1  # otherwise other texts would contain it
     return Carried([LINE, text], [*sources, output])
 
 
 def files(passed: Sequence[str]) -> list[str]:
-    """The files in the order in which the line first comes to them."""
+    """Return the files in the order in which the line first reaches them."""
     return [file for file in dict.fromkeys(passed) if file.removesuffix(".py").split("/")[0] not in BELOW]
 
 
 def walk_in_map() -> list[str]:
-    """The files that the map names for a line of text, in its order."""
+    """Return the files that the map names for a line of text, in its order."""
     section = (
         MAP.read_text(encoding="utf-8").split("\n## A line of text, and what it becomes\n", 1)[1].split("\n## ", 1)[0]
     )

@@ -1,4 +1,4 @@
-"""Neighbours and analogies: answers on paper, other spellings of a word, and words that are not known."""
+"""Neighbours and analogies: answers by hand, other spellings of a word, and unknown words."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_neighbours_are_the_nearest_by_angle(lexicon, remarks):
     assert (east.query, east.word) == ("east", "east")
     assert [word for word, _ in east.neighbours] == ["northeast", "Österreich"]
     np.testing.assert_allclose([cosine for _, cosine in east.neighbours], [0.5**0.5, 0.5 / 4.25**0.5], rtol=1e-6)
-    # Of two that are equally near, the more frequent comes first.
+    # Of two equally near words, the more frequent comes first.
     assert [word for word, _ in west.neighbours] == ["north", "nowhere"]
     assert not remarks
 
@@ -41,30 +41,30 @@ def test_more_neighbours_than_words_are_all_of_them(lexicon, remarks):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_largest_are_the_first_of_a_stable_sort(seed):
-    values = np.random.default_rng(seed).integers(0, 6, 40).astype(np.float32)  # so many are equal
+    values = np.random.default_rng(seed).integers(0, 6, 40).astype(np.float32)  # this many are equal
     values[:seed] = np.nan
     for count in (1, 2, 7, 39, 40, 100):
         np.testing.assert_array_equal(largest(values, count), np.argsort(-values, kind="stable")[:count])
 
 
 def test_an_analogy_is_the_sum_and_difference_of_unit_vectors(lexicon, remarks):
-    # north - east + west is (-2, 1): west and north are nearest, but were asked with
-    found = lexicon.analogy(("east", "north", "west"), 2, remarks.append)
-    assert found.words == ("east", "north", "west")
-    assert [word for word, _ in found.neighbours] == ["Österreich", "nowhere"]
-    assert found.neighbours[0][1] == pytest.approx((-2 * 0.5 + 1 * 2) / (5 * 4.25) ** 0.5)
-    assert found.as_dict()["word"] == "Österreich"
+    # north - east + west is (-2, 1): west and north are nearest, but are part of the question
+    answers = lexicon.analogy(("east", "north", "west"), 2, remarks.append)
+    assert answers.words == ("east", "north", "west")
+    assert [word for word, _ in answers.neighbours] == ["Österreich", "nowhere"]
+    assert answers.neighbours[0][1] == pytest.approx((-2 * 0.5 + 1 * 2) / (5 * 4.25) ** 0.5)
+    assert answers.as_dict()["word"] == "Österreich"
     single = Lexicon("two.txt", WordVectors(["a", "b"], np.eye(2, dtype=np.float32)))
     with pytest.raises(Fault, match=r"two\.txt has no other words than these"):
         single.analogy(("a", "b", "a"), 3, remarks.append)
 
 
 def test_a_word_is_found_in_another_form_of_unicode_and_in_another_case(lexicon, remarks):
-    (found,) = lexicon.neighbours(["O\u0308sterreich"], 1, remarks.append)
-    assert found == NeighboursOfWord("O\u0308sterreich", "Österreich", [("north", pytest.approx(2 / 4.25**0.5))])
+    (entry,) = lexicon.neighbours(["O\u0308sterreich"], 1, remarks.append)
+    assert entry == NeighboursOfWord("O\u0308sterreich", "Österreich", [("north", pytest.approx(2 / 4.25**0.5))])
     assert not remarks
-    (found,) = lexicon.neighbours(["ÖSTERREICH"], 1, remarks.append)
-    assert (found.query, found.word) == ("ÖSTERREICH", "Österreich")
+    (entry,) = lexicon.neighbours(["ÖSTERREICH"], 1, remarks.append)
+    assert (entry.query, entry.word) == ("ÖSTERREICH", "Österreich")
     assert remarks == ["'ÖSTERREICH' is not in the vocabulary; 'Österreich' is used instead"]
 
 
@@ -81,8 +81,8 @@ def test_an_unknown_word_is_refused_with_those_spelled_like_it(lexicon, remarks)
 
 def test_a_word_that_is_unknown_may_be_composed(remarks):
     lexicon = Lexicon("fast", COMPASS, lambda word: np.array([0, 5]) if word.startswith("North") else None)
-    (found,) = lexicon.neighbours(["Northern"], 2, remarks.append)
-    assert found.neighbours[0] == ("north", 1.0)
+    (entry,) = lexicon.neighbours(["Northern"], 2, remarks.append)
+    assert entry.neighbours[0] == ("north", 1.0)
     assert remarks == ["'Northern' is not in the vocabulary; its vector is composed from its character n-grams"]
     assert lexicon.analogy(("east", "north", "Northern"), 1, remarks.append) == SolvedAnalogy(
         ("east", "north", "Northern"), [("Österreich", pytest.approx((-1 * 0.5 + 2 * 2) / (5 * 4.25) ** 0.5))]

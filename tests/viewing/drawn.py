@@ -1,4 +1,4 @@
-"""Small things to draw, whose numbers can be checked by hand: a graph, glimpses and cells of a picture, a memory."""
+"""Small things to draw with numbers that can be checked by hand: a graph, glimpses, picture cells, a memory."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from regard.viewing.strip import Strip
 from regard.viewing.strokes import StrokeLooks
 from regard.viewing.windows import GlimpsePath
 
-# Six papers: a cites b, c and d; b also cites e, and c and d each other; nobody cites f.
+# Six papers: a cites b, c and d; b also cites e, and c and d each other; no paper cites f.
 NAMES = ["a", "b", "c", "d", "e", "f"]
 PAPERS = Nodes(NAMES, [0], ["X", "Y", "X", "X", "Y", "X"], ["X", "Y", "Y", "", "Y", "X"])
 EDGES = np.array(
@@ -20,7 +20,7 @@ EDGES = np.array(
 
 
 def edge_blocks() -> list[Block]:
-    """Two heads, of which the first looks at b most and the second at d; then one head that looks alike."""
+    """Return two heads, the first looking most at b and the second at d, then one head with even weights."""
     first = [0.1, 0.6, 0.2, 0.1, 0.5, 0.3, 1.0, 1.0, 0.2]
     second = [0.2, 0.1, 0.1, 0.6, 0.5, 0.3, 1.0, 1.0, 0.2]
     alike = [0.25] * 4 + [1 / 3] * 2 + [1.0, 1.0, 1 / 3]
@@ -32,7 +32,7 @@ def neighbourhood(rings: int = 1, most: int = 60) -> Neighbourhood:
 
 
 def star(neighbours: int, heads: int = 8, name: str = "n") -> Neighbourhood:
-    """A node that looks at itself and at so many others, each head at another of them."""
+    """Return a node that looks at itself and this many others, each head at a different one."""
     weights = np.full((heads, neighbours + 1), 0.5 / (neighbours + 1))
     weights[np.arange(heads), np.arange(heads) % (neighbours + 1)] += 0.5
     edges = np.stack([np.zeros(neighbours + 1, dtype=int), np.arange(neighbours + 1)])
@@ -41,14 +41,16 @@ def star(neighbours: int, heads: int = 8, name: str = "n") -> Neighbourhood:
 
 
 def glimpses() -> GlimpsePath:
-    """A picture of 6 × 4 pixels, brighter to the right; three glimpses of 2 and 4 pixels, the last half outside."""
+    """Return a picture of 6 × 4 pixels, brighter to the right, and three glimpses of 2 and 4 pixels, the last half
+    outside.
+    """
     picture = np.tile(np.arange(6) / 5, (4, 1))
     centres, extents = np.array([[3, 2], [1, 1], [6, 3]]), np.tile([2, 4], (3, 1))
     return GlimpsePath("six.png: bright", picture, ["glimpse 1", "glimpse 2", "glimpse 3"], centres, extents)
 
 
 def overlay(colours: bool = False) -> Overlay:
-    """Two words over 2 × 3 cells of a picture; the first looks at one cell, the second at two, one for each head."""
+    """Return two words over 2 × 3 picture cells; the first looks at one cell, the second at two, one per head."""
     picture = np.tile(np.arange(6) / 5, (4, 1))
     weights = np.zeros((2, 2, 6))
     weights[:, 0, 1] = 1
@@ -58,7 +60,7 @@ def overlay(colours: bool = False) -> Overlay:
 
 
 def strip() -> Strip:
-    """Two words over three frames; the first looks at the first frame, the second at two, one for each head."""
+    """Return two words over three frames; the first looks at the first frame, the second at two, one per head."""
     frames = np.stack([np.full((4, 6, 3), grey) for grey in (0.0, 0.5, 1.0)])
     weights = np.zeros((2, 2, 3))
     weights[:, 0, 0] = 1
@@ -67,7 +69,7 @@ def strip() -> Strip:
 
 
 def stepping(slots: int = 20, first: int = 18) -> MemoryUse:
-    """Two heads over three steps: one writes slots in a row, the other stands where that began."""
+    """Return two heads over three steps: one writes consecutive slots, the other stays where that began."""
     weights = np.zeros((2, 3, slots))
     weights[0, :, first] = 1
     for step in range(3):
@@ -77,7 +79,9 @@ def stepping(slots: int = 20, first: int = 18) -> MemoryUse:
 
 
 def stroke_looks() -> StrokeLooks:
-    """A corner, then a line whose end does not look; one head looks at the point before, the other at the first."""
+    """Return a corner, then a line whose end does not look; one head looks at the previous point, the other at the
+    first.
+    """
     points = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [30.0, 5.0], [34.0, 5.0]])
     weights = np.zeros((2, 4, 4))
     weights[0, np.arange(4), [0, 0, 1, 2]] = 1

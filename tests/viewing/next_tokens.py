@@ -1,4 +1,4 @@
-"""Choices to try, whose numbers can be checked by hand."""
+"""Choices of next tokens with numbers that can be checked by hand."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ OWN = np.array([0.4, 0.3, 0.2, 0.06, 0.04])
 
 
 def left(*kept: bool) -> np.ndarray:
-    """What is left of the probabilities when only some tokens are kept."""
+    """Return the probabilities when only some tokens are kept."""
     shares = OWN * np.array(kept)
     return shares / shares.sum()
 
@@ -18,7 +18,7 @@ def left(*kept: bool) -> np.ndarray:
 def choices(
     tokens: Sequence[str] = ("▁a", "▁o", "▁um"), before: Sequence[str] = ("▁Eu", "▁vejo"), taken: int | None = 1
 ) -> Choices:
-    """Five tokens, three of which are shown; of two panels the first cuts two tokens, the second one more."""
+    """Return five tokens, three of them shown; of two panels the first cuts two tokens, the second one more."""
     panels = [
         Panel("the model's own", "", {}, OWN),
         Panel("top-k", "3", {"top_k": 3}, left(True, True, True, False, False)),

@@ -10,7 +10,7 @@ HOSTILE = '</script><script>alert(1)</script><!-- & &lt; "quoted" \' \u2028\u202
 
 
 class Reader(HTMLParser):
-    """What a browser would find in a page: its elements, and the text inside of each script and style."""
+    """Parser of what a browser would find in a page: its elements, and the text of each script and style."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -34,6 +34,6 @@ class Reader(HTMLParser):
 
 
 def page_data(path: Path) -> Any:
-    """The numbers that a page carries with it."""
-    (found,) = re.findall(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
-    return json.loads(found)
+    """Return the numbers that a page carries."""
+    (data,) = re.findall(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+    return json.loads(data)

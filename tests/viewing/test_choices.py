@@ -1,4 +1,4 @@
-"""The next token: what is left of a distribution, as data, in the terminal and as a picture."""
+"""The next token: the remaining distribution as data, in the terminal and as a picture."""
 
 import math
 import re
@@ -18,7 +18,7 @@ from next_tokens import choices
 
 
 def spaced(lines: list[str]) -> list[str]:
-    """Lines with plain spaces before the percent signs."""
+    """Return lines with plain spaces before the percent signs."""
     return [line.replace("\u202f", " ") for line in lines]
 
 
@@ -27,36 +27,36 @@ def bare(line: str) -> str:
 
 
 def texts_of(path: Path) -> list[str]:
-    found = re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
-    return [text.replace("\u202f", " ") for text in found]
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
+    return [text.replace("\u202f", " ") for text in texts]
 
 
 def test_a_panel_counts_what_is_left() -> None:
-    own, three, two = choices().panels
-    assert (own.kept, three.kept, two.kept) == (5, 3, 2)
-    assert own.others(3) == pytest.approx(0.1)
+    full, three, two = choices().panels
+    assert (full.kept, three.kept, two.kept) == (5, 3, 2)
+    assert full.others(3) == pytest.approx(0.1)
     assert three.others(3) == 0
     assert two.entropy == pytest.approx(-(4 / 7 * math.log(4 / 7) + 3 / 7 * math.log(3 / 7)))
     assert Panel("", "", {}, np.array([1.0, 0.0])).entropy == 0
-    assert (two.title, own.title) == ("then top-p 0.7", "the model's own")
+    assert (two.title, full.title) == ("then top-p 0.7", "the model's own")
 
 
 def test_what_was_cut_is_cut_once() -> None:
-    found = choices(tokens=["a", "b", "c"])
-    assert [found.was_cut(2, token) for token in range(5)] == [False, False, True, False, False]
-    assert [found.was_cut(1, token) for token in range(5)] == [False, False, False, True, True]
+    report = choices(tokens=["a", "b", "c"])
+    assert [report.was_cut(2, token) for token in range(5)] == [False, False, True, False, False]
+    assert [report.was_cut(1, token) for token in range(5)] == [False, False, False, True, True]
 
 
 def test_the_numbers_are_as_they_were() -> None:
-    found = choices_to_json(choices())
-    assert (found["text"], found["before"], found["written"]) == ("I see", ["▁Eu", "▁vejo"], "Eu vejo")
-    assert found["vocabulary"] == 5
-    assert found["tokens"][1] == {"token": "▁o", "number": 8, "probability": 0.3, "taken": True}
-    panel = found["panels"][2]
+    result = choices_to_json(choices())
+    assert (result["text"], result["before"], result["written"]) == ("I see", ["▁Eu", "▁vejo"], "Eu vejo")
+    assert result["vocabulary"] == 5
+    assert result["tokens"][1] == {"token": "▁o", "number": 8, "probability": 0.3, "taken": True}
+    panel = result["panels"][2]
     assert (panel["title"], panel["options"], panel["kept"]) == ("then top-p 0.7", {"top_k": 3, "top_p": 0.7}, 2)
     assert panel["probabilities"] == pytest.approx([4 / 7, 3 / 7, 0])
     assert panel["others"] == 0
-    assert found["panels"][0]["others"] == pytest.approx(0.1)
+    assert result["panels"][0]["others"] == pytest.approx(0.1)
 
 
 def test_choices_that_fit_nothing_are_refused() -> None:
@@ -122,12 +122,12 @@ def test_an_svg_has_tokens_and_shares_as_text(tmp_path: Path) -> None:
     path = tmp_path / "next.svg"
     missing = draw_choices(choices(tokens=["não", "$5$", "本"], before=["<b>"]), path)
     assert missing <= {"本"}
-    found = texts_of(path)
-    assert {"não", "$5$", "本", "2 others", "I see", "written so far: &lt;b&gt;"} <= set(found)
-    assert {"the model's own", "top-k 3", "then top-p 0.7", "40 %", "57 %", "cut"} <= set(found)
-    assert found.count("cut") == 1
-    assert "entropy 0.68 nats" in found
-    assert any("The outline is the panel before." in text for text in found)
+    texts = texts_of(path)
+    assert {"não", "$5$", "本", "2 others", "I see", "written so far: &lt;b&gt;"} <= set(texts)
+    assert {"the model's own", "top-k 3", "then top-p 0.7", "40 %", "57 %", "cut"} <= set(texts)
+    assert texts.count("cut") == 1
+    assert "entropy 0.68 nats" in texts
+    assert any("The outline is the panel before." in text for text in texts)
 
 
 def test_side_by_side_the_outline_is_the_models_own(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of a comparison: what they say, and what they refuse."""
+"""Pictures of a comparison: their texts and refusals."""
 
 import math
 import re

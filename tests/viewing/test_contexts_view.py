@@ -1,4 +1,4 @@
-"""One word in several contexts: its plane on paper, and the views of it."""
+"""One word in several contexts: its plane by hand, and the views."""
 
 import json
 from pathlib import Path
@@ -48,8 +48,8 @@ def test_vectors_on_a_line_have_no_second_axis_and_equal_ones_none() -> None:
 
 def made() -> WordContexts:
     texts = ["the bank lends", "a bank lends money to all of the people here", "river bank", "the sandy bank ."]
-    found = [Occurrence(text.split(), text.split().index("bank"), number) for number, text in enumerate(texts)]
-    return WordContexts("bank", found, [ContextLayer.of(0, np.ones((4, 3))), ContextLayer.of(1, VECTORS)])
+    occurrences = [Occurrence(text.split(), text.split().index("bank"), number) for number, text in enumerate(texts)]
+    return WordContexts("bank", occurrences, [ContextLayer.of(0, np.ones((4, 3))), ContextLayer.of(1, VECTORS)])
 
 
 def test_who_is_most_alike_and_what_stands_around() -> None:
@@ -91,18 +91,20 @@ def test_a_page_holds_all_that_it_needs(tmp_path: Path) -> None:
 
 
 def embed(texts: list[str]) -> list[TextVectors]:
-    """Give every word a vector of its place and of the length of the text."""
-    found = []
+    """Give every word a vector of its place and the length of the text."""
+    embeddings = []
     for words in map(str.split, texts):
         vectors = torch.tensor([[float(place), float(len(words)), 1.0] for place in range(len(words))])
-        found.append(TextVectors(Words(words, words, range(len(words))), {0: torch.ones_like(vectors), 1: vectors}))
-    return found
+        embeddings.append(
+            TextVectors(Words(words, words, range(len(words))), {0: torch.ones_like(vectors), 1: vectors})
+        )
+    return embeddings
 
 
 def test_every_place_of_a_word_is_found_in_either_case() -> None:
-    found = word_contexts("bank", embed(["Bank on the bank", "no such word", "a BANK"]))
-    assert [(each.text, each.place) for each in found.occurrences] == [(0, 0), (0, 3), (2, 1)]
-    assert [layer.is_one_point for layer in found.layers] == [True, False]
+    contexts = word_contexts("bank", embed(["Bank on the bank", "no such word", "a BANK"]))
+    assert [(occurrence.text, occurrence.place) for occurrence in contexts.occurrences] == [(0, 0), (0, 3), (2, 1)]
+    assert [layer.is_one_point for layer in contexts.layers] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +129,9 @@ def test_the_command_draws_a_word_of_a_translator(
     texts = ["Ana reads the book.", "The boys see Ana.", "Ana sees Ana."]
     out = tmp_path / "ana.json"
     assert main(["look", str(trained), "--contexts", "ana", *texts, "-o", str(out)]) == 0
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert [each["text"] for each in found["contexts"]] == [0, 1, 2, 2]
-    assert [layer["layer"] for layer in found["layers"]] == [0, 1]
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert [context["text"] for context in report["contexts"]] == [0, 1, 2, 2]
+    assert [layer["layer"] for layer in report["layers"]] == [0, 1]
     assert main(["look", str(trained), "--contexts", "Ana", "--beam", *texts]) == 2
     assert "--beam and --contexts are views of different things; give one of them." in capsys.readouterr().err
     assert main(["look", str(trained), "--contexts", "Ana", "--sheet", *texts]) == 2

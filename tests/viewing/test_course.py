@@ -1,4 +1,4 @@
-"""The picture of a training: a panel for each thing that was measured."""
+"""The picture of a training: a panel for each measure."""
 
 import math
 import re
@@ -17,7 +17,7 @@ RATES = [(step, step / 1000) for step in range(10, 1000, 10)]
 
 
 def drawn(course: Course, path: Path) -> tuple[list[str], str]:
-    """The texts of the picture, and the picture."""
+    """Return the texts of the picture, and the picture."""
     draw_course(course, path, "Training of a toy")
     svg = path.read_text(encoding="utf-8")
     return re.findall(r"<text[^>]*>([^<]*)</text>", svg), svg
@@ -65,10 +65,10 @@ def test_the_best_validation_is_the_first_that_has_the_best_value() -> None:
     recipe = check_recipe({"family": "gat", "data": {"graph": "planetoid:cora"}, "training": {"best_by": "loss"}})
     facts = Facts(best=0.8, losses=[(1, 3.0)], tallies=[(1, {"accuracy": 0.5})], rates=[(1, 0.1)])
     facts.validations = [(1, {"loss": 0.9, "accuracy": 0.1}), (2, {"loss": 0.8}), (3, {"loss": 0.8})]
-    found = course_of(facts, recipe)
-    assert found.training == {"loss": [(1, 3.0)], "accuracy": [(1, 0.5)]}
-    assert found.validation["accuracy"] == [(1, 0.1)]
-    assert (found.best, found.rates) == (Best("loss", 2, 0.8), [(1, 0.1)])
+    course = course_of(facts, recipe)
+    assert course.training == {"loss": [(1, 3.0)], "accuracy": [(1, 0.5)]}
+    assert course.validation["accuracy"] == [(1, 0.1)]
+    assert (course.best, course.rates) == (Best("loss", 2, 0.8), [(1, 0.1)])
 
 
 def test_nothing_to_draw_and_other_suffixes_are_refused(tmp_path: Path) -> None:

@@ -37,10 +37,10 @@ def test_measures_of_different_scales_do_not_share_an_axis(tmp_path):
 def test_a_loss_per_text_is_no_loss_and_what_is_always_zero_is_left_out(tmp_path):
     series = {"validation loss": [(1, 4.5), (2, 4.2)], "validation loss_per_text": [(1, 99.0), (2, 91.0)]}
     draw_curves(series | {"validation unknown": [(1, 0.0), (2, 0.0)]}, tmp_path / "curve.svg", "Training")
-    drawn = (tmp_path / "curve.svg").read_text(encoding="utf-8")
-    assert drawn.count('id="axes_') == 2
-    assert "loss_per_text" in drawn
-    assert "unknown" not in drawn
+    text = (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    assert text.count('id="axes_') == 2
+    assert "loss_per_text" in text
+    assert "unknown" not in text
 
 
 def test_without_measures_there_is_one_panel(tmp_path):

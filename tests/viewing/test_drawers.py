@@ -1,4 +1,4 @@
-"""The table of drawers: each pair of sides finds its own, and an option of another is refused by its name."""
+"""The table of drawers: each pair of sides finds its own, and another drawer's option is refused by name."""
 
 import json
 import sys
@@ -60,7 +60,7 @@ CASES: dict[str, LooksBetween] = {
 
 
 def test_every_drawer_is_tried() -> None:
-    tried = {(each.manner, type(each.looks_from), type(each.looks_at)) for each in CASES.values()}
+    tried = {(case.manner, type(case.looks_from), type(case.looks_at)) for case in CASES.values()}
     assert tried == set(DRAWERS)
 
 
@@ -119,7 +119,7 @@ def test_sides_that_nobody_draws_are_refused() -> None:
 
 @pytest.mark.parametrize("case", ["graph", "windows", "overlay", "hops"])
 def test_what_was_typed_stays_text(case: str, tmp_path: Path) -> None:
-    """Names of nodes, of pictures and words that look like markup add no element to a page."""
+    """Names of nodes, pictures and words that look like markup add no element to a page."""
     looks = CASES[case]
     hostile = {
         "graph": LooksBetween("", "", "", *[Nodes([HOSTILE] * 6, [0], [HOSTILE] * 6)] * 2, edge_blocks(), EDGES),
@@ -128,8 +128,8 @@ def test_what_was_typed_stays_text(case: str, tmp_path: Path) -> None:
         "hops": LooksBetween("", "", HOSTILE, GLIMPSES, Facts([HOSTILE] * 2, HOSTILE, [HOSTILE]), weights(2, 2)),
     }[case]
     tags = []
-    for number, each in enumerate((looks, hostile)):
+    for number, view in enumerate((looks, hostile)):
         path = tmp_path / f"{number}.html"
-        drawing_of(each, DrawingRequest()).page().write(path)
+        drawing_of(view, DrawingRequest()).page().write(path)
         tags.append([tag for tag, _ in Reader(path.read_text(encoding="utf-8")).tags])
     assert tags[0] == tags[1]

@@ -1,4 +1,4 @@
-"""Drawings on sheets: where each lies, how an animation goes on, and how windows are outlined."""
+"""Drawings on sheets: where each lies, how an animation proceeds, and how windows are outlined."""
 
 import io
 
@@ -12,7 +12,7 @@ BLACK, WHITE = np.zeros((2, 3, 3), np.uint8), np.full((2, 3, 3), 255, np.uint8)
 
 
 def drawing() -> DrawnCanvas:
-    """Two steps on two by two pixels, of which the second fills the lower right one."""
+    """Return two steps on two by two pixels; the second fills the lower right one."""
     canvases = np.zeros((2, 2, 2))
     canvases[1, 1, 1] = 1
     return DrawnCanvas(canvases, [WritingWindow(1, 1, 2, 0.01), WritingWindow(1.5, 1.5, 1, 0.01)])
@@ -29,7 +29,7 @@ def test_drawings_lie_in_rows_that_make_a_square() -> None:
 
 def test_frames_are_spread_from_the_first_to_the_last() -> None:
     frames = [np.full((1, 1, 3), place, np.uint8) for place in range(9)]
-    assert [int(each[0, 0, 0]) for each in spread(frames, 3)] == [0, 4, 8]
+    assert [int(frame[0, 0, 0]) for frame in spread(frames, 3)] == [0, 4, 8]
     assert len(spread(frames[:2], 5)) == 2
 
 
@@ -46,22 +46,22 @@ def test_an_animation_waits_for_the_longest_drawing_and_rests_at_its_end() -> No
 
 
 def test_the_numbers_of_a_picture_are_those_that_are_shown() -> None:
-    found = DrawnCanvas(np.array([[[-0.08, 0.1256, 1.2]]], np.float32))
-    assert found.as_dict()["picture"] == [[0.0, 0.1256, 1.0]]
+    canvas = DrawnCanvas(np.array([[[-0.08, 0.1256, 1.2]]], np.float32))
+    assert canvas.as_dict()["picture"] == [[0.0, 0.1256, 1.0]]
 
 
 def test_a_canvas_shows_where_each_step_drew() -> None:
-    found = drawing()
-    first, last = found.frames()
-    assert found.picture().shape == first.shape == (168, 168, 3)
-    assert (found.picture()[84:, 84:] == 255).all()
-    assert (found.picture()[:84] == 0).all()
+    sheet = drawing()
+    first, last = sheet.frames()
+    assert sheet.picture().shape == first.shape == (168, 168, 3)
+    assert (sheet.picture()[84:, 84:] == 255).all()
+    assert (sheet.picture()[:84] == 0).all()
     red = first[0, 0].tolist()
     assert red[0] > 200 > red[1]  # the first window is the whole picture,
     assert (last[84, 84:] == red).all()  # and the second the lower right pixel
     assert (last[83] == 0).all()
-    assert found.as_dict()["windows"][1] == {"across": 1.5, "down": 1.5, "side": 1, "blur": 0.01}
-    assert "data:image/png;base64," in found._repr_html_()
+    assert sheet.as_dict()["windows"][1] == {"across": 1.5, "down": 1.5, "side": 1, "blur": 0.01}
+    assert "data:image/png;base64," in sheet._repr_html_()
 
 
 @pytest.mark.parametrize("window", [WritingWindow(-40, 9, 1, 1), WritingWindow(1, 1, 0, 0), WritingWindow(1, 1, 99, 9)])

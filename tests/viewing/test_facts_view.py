@@ -1,4 +1,4 @@
-"""Hops through a story: what their picture, page and lines say, and what does not fit together."""
+"""Hops through a story: the text of the picture, page and lines, and mismatched inputs."""
 
 from pathlib import Path
 

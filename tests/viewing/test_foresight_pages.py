@@ -1,4 +1,4 @@
-"""The pages of the beam and of the next token: what goes into them, that they are sealed, and when they are refused."""
+"""Pages of the beam and the next token: their contents, their isolation, and refusals."""
 
 import base64
 import hashlib
@@ -36,7 +36,7 @@ PAGES: dict[str, Callable[[str, Path], None]] = {"tree": tree_with, "next": choi
 
 @pytest.fixture(params=PAGES)
 def page(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], str]:
-    """A page that shows a text in all its places."""
+    """Return a page that shows a text in all its places."""
 
     def write(text: str) -> str:
         PAGES[request.param](text, tmp_path / "page.html")
@@ -46,16 +46,16 @@ def page(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], str]
 
 
 def data_of(text: str) -> dict[str, Any]:
-    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
-    return json.loads(found)
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    return json.loads(data)
 
 
 def test_no_text_can_become_markup(page: Callable[[str], str]) -> None:
     plain, text = Reader(page("a")), page(HOSTILE)
-    found = Reader(text)
-    assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
-    assert found.parts("style") == plain.parts("style")
-    for data in [part for part in found.parts("script") if part.startswith("{")]:
+    reader = Reader(text)
+    assert [tag for tag, _ in reader.tags] == [tag for tag, _ in plain.tags]
+    assert reader.parts("style") == plain.parts("style")
+    for data in [part for part in reader.parts("script") if part.startswith("{")]:
         assert not set("<>&\u2028\u2029") & set(data)
         assert data.isascii()
     assert "</script><script>alert(1)" in json.dumps(data_of(text))
@@ -69,11 +69,11 @@ def test_any_text_comes_through(text: str, page: Callable[[str], str]) -> None:
 
 
 def test_the_policy_allows_the_pages_own_parts_and_nothing_else(page: Callable[[str], str]) -> None:
-    found = Reader(page("a"))
-    (policy,) = [attributes["content"] for tag, attributes in found.tags if "http-equiv" in attributes]
+    reader = Reader(page("a"))
+    (policy,) = [attributes["content"] for tag, attributes in reader.tags if "http-equiv" in attributes]
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
-    (style,) = found.parts("style")
-    (script,) = [part for part in found.parts("script") if not part.startswith("{")]
+    (style,) = reader.parts("style")
+    (script,) = [part for part in reader.parts("script") if not part.startswith("{")]
 
     def checksum(part: str) -> str:
         return f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'"
@@ -102,17 +102,17 @@ def test_the_same_is_the_same_page(page: Callable[[str], str]) -> None:
 
 def test_the_page_has_the_whole_tree(tmp_path: Path) -> None:
     tree_page(small_tree(), ("en", "pt")).write(tmp_path / "tree.html")
-    found = data_of((tmp_path / "tree.html").read_text(encoding="utf-8"))
-    assert (found["source"], found["target"]) == (
+    data = data_of((tmp_path / "tree.html").read_text(encoding="utf-8"))
+    assert (data["source"], data["target"]) == (
         {"text": "x y", "language": "en"},
         {"text": "ad", "language": "pt"},
     )
-    assert (found["width"], found["outputs"], found["leftwards"]) == (3, [6, 7], False)
-    assert found["lanes"] == {
+    assert (data["width"], data["outputs"], data["leftwards"]) == (3, [6, 7], False)
+    assert data["lanes"] == {
         "all": [0, 3, 1, 0, 2, 3, 0, 2, 3, 1],
         "outputs": [0, None, None, 0, 1, None, 0, 1, None, None],
     }
-    assert found["nodes"][6] == {
+    assert data["nodes"][6] == {
         "token": "</s>",
         "parent": 3,
         "step": 3,
@@ -127,9 +127,9 @@ def test_the_page_has_the_whole_tree(tmp_path: Path) -> None:
 
 def test_a_tree_from_the_right_says_so_and_unnamed_languages_are_not_claimed(tmp_path: Path) -> None:
     tree_page(small_tree("אבגדהו"), ("src", "tgt")).write(tmp_path / "tree.html")
-    found = data_of((tmp_path / "tree.html").read_text(encoding="utf-8"))
-    assert found["leftwards"] is True
-    assert (found["source"]["language"], found["target"]["language"]) == ("", "")
+    data = data_of((tmp_path / "tree.html").read_text(encoding="utf-8"))
+    assert data["leftwards"] is True
+    assert (data["source"]["language"], data["target"]["language"]) == ("", "")
 
 
 def test_too_large_a_tree_is_refused_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,10 +145,10 @@ def test_too_large_a_tree_is_refused_with_what_to_do(tmp_path: Path, monkeypatch
 def test_the_page_has_the_whole_distribution_and_where_it_starts(tmp_path: Path) -> None:
     start = ChoicesStart({"top_k": 3}, [{"top_p": 0.9}], shown=2)
     choices_page(choices(), ("en", "pt"), start).write(tmp_path / "next.html")
-    found = data_of((tmp_path / "next.html").read_text(encoding="utf-8"))
-    assert np.exp(found["log_probabilities"]) == pytest.approx([0.4, 0.3, 0.2, 0.06, 0.04], rel=1e-5)
-    assert (found["before"], found["tokens"], found["taken"]) == (["▁Eu", "▁vejo"], ["▁a", "▁o", "▁um"], 1)
-    assert (found["start"], found["examples"], found["shown"]) == ({"top_k": 3}, [{"top_p": 0.9}], 2)
+    data = data_of((tmp_path / "next.html").read_text(encoding="utf-8"))
+    assert np.exp(data["log_probabilities"]) == pytest.approx([0.4, 0.3, 0.2, 0.06, 0.04], rel=1e-5)
+    assert (data["before"], data["tokens"], data["taken"]) == (["▁Eu", "▁vejo"], ["▁a", "▁o", "▁um"], 1)
+    assert (data["start"], data["examples"], data["shown"]) == ({"top_k": 3}, [{"top_p": 0.9}], 2)
 
 
 def test_what_the_model_never_writes_is_left_out(tmp_path: Path) -> None:
@@ -158,8 +158,8 @@ def test_what_the_model_never_writes_is_left_out(tmp_path: Path) -> None:
 
     sure = replace(choices(), panels=[Panel("", "", {}, np.array([0.7, 0.3, 0.0]))], origins=[0])
     choices_page(sure).write(tmp_path / "next.html")
-    found = data_of((tmp_path / "next.html").read_text(encoding="utf-8"))
-    assert (len(found["log_probabilities"]), found["tokens"], found["shown"]) == (2, ["▁a", "▁o"], 2)
+    data = data_of((tmp_path / "next.html").read_text(encoding="utf-8"))
+    assert (len(data["log_probabilities"]), data["tokens"], data["shown"]) == (2, ["▁a", "▁o"], 2)
 
 
 @pytest.mark.parametrize("write", PAGES.values(), ids=PAGES)

@@ -1,4 +1,4 @@
-"""What the frames of a sound looked at, under its waveform: in pictures, pages, numbers and the terminal."""
+"""Attention over the frames of a sound, under its waveform: pictures, pages, numbers and terminal."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ SOUND = np.concatenate([np.zeros(4), [0.5, -1.0, 1.0, -0.5]])
 
 
 def looks() -> FrameLooks:
-    """Four frames of two samples: blank, blank, a, and a or blank."""
+    """Return four frames of two samples: blank, blank, a, and a or blank."""
     weights = np.array([[[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]])
     return FrameLooks("a.wav: a", SOUND, 8, 0.25, ["a", "–"], [Block("occupancy", weights)])
 
@@ -35,9 +35,9 @@ def test_the_envelope_is_the_lowest_and_highest_sample_of_each_part() -> None:
 
 
 def test_numbers_come_back_as_they_were() -> None:
-    found = from_json(json.loads(json.dumps(to_json(looks()))))
-    np.testing.assert_array_equal(found.blocks[0].weights, looks().blocks[0].weights)
-    assert (found.title, found.rate, found.seconds, found.rows) == ("a.wav: a", 8, 0.25, ["a", "–"])
+    copy = from_json(json.loads(json.dumps(to_json(looks()))))
+    np.testing.assert_array_equal(copy.blocks[0].weights, looks().blocks[0].weights)
+    assert (copy.title, copy.rate, copy.seconds, copy.rows) == ("a.wav: a", 8, 0.25, ["a", "–"])
 
 
 def test_the_terminal_shows_how_loud_it_is_and_a_line_for_each_symbol() -> None:

@@ -1,4 +1,4 @@
-"""A gallery of captions: which are the best and the worst, and what its page is given of them."""
+"""A gallery of captions: the best and worst ones, and the data of its page."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ def captions(*scores: float) -> list[ScoredCaption]:
 
 
 def names(found: list[ScoredCaption]) -> list[str]:
-    return [each.name for each in found]
+    return [caption.name for caption in found]
 
 
 def test_the_best_come_first_and_the_worst_begin_with_the_worst() -> None:

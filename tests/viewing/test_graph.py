@@ -1,4 +1,4 @@
-"""A neighbourhood: who is in it, where they stand, and that every form shows the same."""
+"""A neighbourhood: its nodes, their places, and the same content in every form."""
 
 import json
 import sys
@@ -52,7 +52,7 @@ def test_the_middle_is_in_the_middle_and_the_rings_are_circles() -> None:
     layout = lay_out(neighbourhood(rings=2))
     assert np.hypot(*layout.places.T).tolist() == pytest.approx([0, 0.5, 0.5, 0.5, 1])
     assert layout.itself == pytest.approx((0, 0.5))  # at the top
-    assert np.arctan2(*layout.places[1]) == pytest.approx(np.arctan2(*layout.places[4]))  # e stands behind b
+    assert np.arctan2(*layout.places[1]) == pytest.approx(np.arctan2(*layout.places[4]))  # e is behind b
     straight = [edge for edge, is_outward in zip(EDGES.T.tolist(), layout.outward, strict=True) if is_outward]
     assert straight == [[0, 0], [0, 1], [0, 2], [0, 3], [1, 4]]
 
@@ -67,7 +67,7 @@ def test_no_two_nodes_stand_at_one_place(neighbours: int) -> None:
 
 def test_the_bows_of_heads_lie_side_by_side_and_within_their_room() -> None:
     start, end = np.zeros(2), np.array([0.0, 2.0])
-    middles = [strand(start, end, head, 4, 0.8) @ [0, 1] for head in range(4)]  # up alone
+    middles = [strand(start, end, head, 4, 0.8) @ [0, 1] for head in range(4)]  # only upwards
     assert all(curve.tolist() == [0, 1, 2] for curve in middles)
     # A quadratic curve passes its middle halfway to its control point.
     across = [strand(start, end, head, 4, 0.8)[1, 0] / 2 for head in range(4)]
@@ -94,7 +94,7 @@ def test_pictures_are_made_of_one_neighbour_and_of_many(tmp_path: Path) -> None:
 
 
 def test_a_node_alone_is_drawn_alone(tmp_path: Path) -> None:
-    """One that sees nothing but itself, and one that sees not even that."""
+    """One node sees only itself, and one not even that."""
     blind = neighbourhood_of(Nodes(["a", "b"], [0]), np.array([[1], [1]]), [Block("look", np.ones((2, 1)))], 0)
     assert len(blind.edges) == 0
     for number, record in enumerate([star(0), blind]):

@@ -1,4 +1,4 @@
-"""Attention as links between two lines of text: where words and links stand, and what is in the file."""
+"""Attention as links between two lines of text: places of words and links, and the file's contents."""
 
 import re
 from pathlib import Path
@@ -22,14 +22,14 @@ def texts_of(path: Path) -> list[str]:
 
 
 def links_of(path: Path) -> set[tuple[int, int]]:
-    found = re.findall(r'id="link-(\d+)-(\d+)"', path.read_text(encoding="utf-8"))
-    return {(int(row), int(column)) for row, column in found}
+    pairs = re.findall(r'id="link-(\d+)-(\d+)"', path.read_text(encoding="utf-8"))
+    return {(int(row), int(column)) for row, column in pairs}
 
 
 def test_links_below_the_faintest_are_left_out_and_the_strongest_comes_last() -> None:
     weights = np.array([[0.7, FAINTEST], [FAINTEST - 0.001, 0.2]])
-    found = links(Matrix("", ["a", "b"], ["c", "d"], weights))
-    assert found == [Link(0, 1, FAINTEST), Link(1, 1, 0.2), Link(0, 0, 0.7)]
+    drawn_links = links(Matrix("", ["a", "b"], ["c", "d"], weights))
+    assert drawn_links == [Link(0, 1, FAINTEST), Link(1, 1, 0.2), Link(0, 0, 0.7)]
 
 
 def test_the_source_stands_above_the_target_in_reading_order() -> None:

@@ -1,4 +1,4 @@
-"""`regard look --beam` and `regard look --next`: every kind of file, the terminal, and what is refused."""
+"""`regard look --beam` and `regard look --next`: every kind of file, the terminal, and refusals."""
 
 import json
 import sys
@@ -33,33 +33,33 @@ def numbers(path: Path) -> Any:
 
 
 def test_a_beam_in_every_kind_of_file(look: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
-    found = numbers(look("beam.json", "--beam", "--width", "3"))
-    assert (found["text"], found["width"], len(found["outputs"])) == (TEXT, 3, 3)
-    assert f"{TEXT} → {show_word(found['outputs'][0]['text'])}" in capsys.readouterr().err
+    report = numbers(look("beam.json", "--beam", "--width", "3"))
+    assert (report["text"], report["width"], len(report["outputs"])) == (TEXT, 3, 3)
+    assert f"{TEXT} → {show_word(report['outputs'][0]['text'])}" in capsys.readouterr().err
     page = page_data(look("beam.html", "--beam", "--width", "3"))
-    assert [node["token"] for node in page["nodes"]] == [node["token"] for node in found["nodes"]]
+    assert [node["token"] for node in page["nodes"]] == [node["token"] for node in report["nodes"]]
     assert (page["source"]["language"], page["target"]["language"]) == ("en", "pt")
     assert "best output" in look("beam.svg", "--beam", "--width", "1").read_text(encoding="utf-8")
     assert look("beam.PNG", "--beam", "--width", "2").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_next_token_in_every_kind_of_file(look: Callable[..., Path]) -> None:
-    found = numbers(look("next.json", "--next", "--prefix", "Eu", "--bars", "3", "--top-k", "2"))
-    assert (found["written"], len(found["tokens"])) == ("Eu", 3)
-    assert [panel["title"] for panel in found["panels"]] == ["the model's own", "top-k 2"]
+    report = numbers(look("next.json", "--next", "--prefix", "Eu", "--bars", "3", "--top-k", "2"))
+    assert (report["written"], len(report["tokens"])) == ("Eu", 3)
+    assert [panel["title"] for panel in report["panels"]] == ["the model's own", "top-k 2"]
     page = page_data(look("next.html", "--next", "--prefix", "Eu", "--bars", "3", "--top-k", "2"))
     assert (page["start"], page["shown"], len(page["tokens"])) == ({"top_k": 2}, 3, 50)
-    assert page["tokens"][:3] == [each["token"] for each in found["tokens"]]
+    assert page["tokens"][:3] == [token["token"] for token in report["tokens"]]
     assert "top-p 0.9" in look("next.svg", "--next").read_text(encoding="utf-8")
     assert look("next.png", "--next", "--prefix", "Eu").read_bytes().startswith(b"\x89PNG")
 
 
 def test_every_option_of_sampling_reaches_the_panels(look: Callable[..., Path]) -> None:
-    given = {"--temperature": "0.5", "--top-k": "9", "--top-p": "0.9", "--min-p": "0.1", "--typical": "0.8"}
-    found = numbers(look("next.json", "--next", *(word for pair in given.items() for word in pair)))
-    asked = {"temperature": 0.5, "top_k": 9, "top_p": 0.9, "min_p": 0.1, "typical": 0.8}
-    assert found["panels"][-1]["options"] == asked
-    assert len(found["panels"]) == 6
+    options = {"--temperature": "0.5", "--top-k": "9", "--top-p": "0.9", "--min-p": "0.1", "--typical": "0.8"}
+    report = numbers(look("next.json", "--next", *(word for pair in options.items() for word in pair)))
+    settings = {"temperature": 0.5, "top_k": 9, "top_p": 0.9, "min_p": 0.1, "typical": 0.8}
+    assert report["panels"][-1]["options"] == settings
+    assert len(report["panels"]) == 6
 
 
 def test_the_length_penalty_reaches_the_search(look: Callable[..., Path]) -> None:
@@ -113,9 +113,9 @@ def test_what_cannot_be_is_refused_in_a_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["look", str(trained), "--text", TEXT, *options]) == 2
-    said = capsys.readouterr().err
-    assert words in said
-    assert "Traceback" not in said
+    message = capsys.readouterr().err
+    assert words in message
+    assert "Traceback" not in message
     assert list(tmp_path.iterdir()) == []
 
 
@@ -143,8 +143,8 @@ def test_what_no_font_can_draw_is_told_of_a_picture_but_not_of_svg(
         monkeypatch.setattr(module, "missing_glyphs", lambda texts: {"本"})
         more = ["--width", "1"] if view == "--beam" else []
         out = look(f"{view}.png", view, *more)
-        said = capsys.readouterr().err
-        assert "No font here can draw 本" in said
-        assert f"Wrote {out}." in said
+        message = capsys.readouterr().err
+        assert "No font here can draw 本" in message
+        assert f"Wrote {out}." in message
         look(f"{view}.svg", view, *more)
         assert "No font" not in capsys.readouterr().err

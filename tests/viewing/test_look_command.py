@@ -1,4 +1,4 @@
-"""`regard look`: its options, and what lies in the files it writes."""
+"""`regard look`: its options and the contents of its files."""
 
 import json
 import sys
@@ -35,10 +35,10 @@ def test_the_numbers_are_what_was_seen(look: Any, trained: Path) -> None:
     import regard
     from regard.seeing.sentences import see
 
-    found = numbers(look("one.json", "--layer", "2", "--head", "1", "--tokens"))
+    report = numbers(look("one.json", "--layer", "2", "--head", "1", "--tokens"))
     seen = see(regard.load(trained), TEXT, TARGET).seen(by_word=False)
-    (matrix,) = found["matrices"]
-    assert (found["text"], found["output"], found["side"]) == (TEXT, TARGET, "cross")
+    (matrix,) = report["matrices"]
+    assert (report["text"], report["output"], report["side"]) == (TEXT, TARGET, "cross")
     assert np.array_equal(matrix["weights"], seen.blocks[1].weights[0])
     assert matrix["title"] == "cross, block 2, head 1"
 
@@ -60,12 +60,12 @@ def test_lines_are_two_lines_of_text(look: Any) -> None:
 
 
 def test_a_page_has_all_sides_and_opens_where_it_was_told(look: Any) -> None:
-    found = page_data(look("page.html"))
-    assert list(found["modes"]) == ["words", "tokens"]
-    assert list(found["modes"]["words"]) == ["cross", "encoder", "decoder"]
-    assert [len(side["blocks"]) for side in found["modes"]["words"].values()] == [2, 1, 2]
-    assert found["start"] == {"side": "cross", "layer": None, "head": "mean", "mode": "words"}
-    assert (found["source"]["language"], found["target"]["language"]) == ("en", "pt")
+    data = page_data(look("page.html"))
+    assert list(data["modes"]) == ["words", "tokens"]
+    assert list(data["modes"]["words"]) == ["cross", "encoder", "decoder"]
+    assert [len(side["blocks"]) for side in data["modes"]["words"].values()] == [2, 1, 2]
+    assert data["start"] == {"side": "cross", "layer": None, "head": "mean", "mode": "words"}
+    assert (data["source"]["language"], data["target"]["language"]) == ("en", "pt")
     chosen = page_data(look("chosen.html", "--side", "decoder", "--layer", "2", "--head", "2", "--tokens"))
     assert chosen["start"] == {"side": "decoder", "layer": 2, "head": 2, "mode": "tokens"}
     assert page_data(look("max.html", "--heads", "max"))["start"]["head"] == "max"
@@ -75,16 +75,16 @@ def test_a_page_has_every_place_of_the_output_and_the_beam(look: Any, trained: P
     import regard
     from regard.seeing.next_token import next_choices
 
-    found = page_data(look("page.html"))
-    tokens, places = found["next"]["tokens"], found["next"]["places"]
+    data = page_data(look("page.html"))
+    tokens, places = data["next"]["tokens"], data["next"]["places"]
     assert "".join(tokens[:-1]).replace("▁", " ").strip() == TARGET
     assert len(tokens) == len(places)
-    own = next_choices(regard.load(trained), TEXT, prefix="Eu vejo")
-    there = places[len(own.before)]
-    assert there["tokens"][:12] == list(own.tokens)
-    assert np.exp(there["log_probabilities"][:12]) == pytest.approx(own.panels[0].probabilities[:12], rel=1e-3)
+    choices = next_choices(regard.load(trained), TEXT, prefix="Eu vejo")
+    there = places[len(choices.before)]
+    assert there["tokens"][:12] == list(choices.tokens)
+    assert np.exp(there["log_probabilities"][:12]) == pytest.approx(choices.panels[0].probabilities[:12], rel=1e-3)
     assert all(tokens[at] == place["tokens"][place["taken"]] for at, place in enumerate(places) if place["taken"])
-    assert found["beam"]["nodes"][found["beam"]["outputs"][0]]["fate"] == "won"
+    assert data["beam"]["nodes"][data["beam"]["outputs"][0]]["fate"] == "won"
 
 
 def test_a_beam_too_large_for_the_page_is_left_away_with_a_word(

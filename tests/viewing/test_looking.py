@@ -1,4 +1,4 @@
-"""From gazes to words: what stands on the axes, and models with much attention, little, or none."""
+"""From gazes to words: the axes, and models with much attention, little, or none."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -18,12 +18,12 @@ BYTES = ByteTokeniser()
 
 
 def gaze(where: str, side: tuple[str, str], heads: int, queries: int, keys: int) -> Gaze:
-    drawn = torch.rand(1, heads, queries, keys, generator=torch.Generator().manual_seed(heads))
-    return Gaze(where, *side, drawn / drawn.sum(-1, keepdim=True))
+    weights = torch.rand(1, heads, queries, keys, generator=torch.Generator().manual_seed(heads))
+    return Gaze(where, *side, weights / weights.sum(-1, keepdim=True))
 
 
 class Speller(ByteTokeniser):
-    """Spells, as a tokeniser of letters does."""
+    """Tokeniser that spells letter by letter."""
 
     spells = True
 
@@ -34,11 +34,11 @@ def sight(text: str, output: str, *gazes: Gaze, tokeniser: ByteTokeniser = BYTES
 
 
 def sides_of(text: str, written: list[int], tokeniser: ByteTokeniser = BYTES) -> dict[str, Side]:
-    """The sides as the task itself gives them; it needs no network for that."""
-    own: dict[str, Any] = {"source_for": lambda text: tokeniser, "target_for": lambda text: tokeniser}
-    own |= {"source": tokeniser, "begin": tokeniser.begin, "end": tokeniser.end}
+    """Return the sides from the task itself, which needs no network for that."""
+    parts: dict[str, Any] = {"source_for": lambda text: tokeniser, "target_for": lambda text: tokeniser}
+    parts |= {"source": tokeniser, "begin": tokeniser.begin, "end": tokeniser.end}
     network = SimpleNamespace(turns_of=lambda source, lengths: {})
-    task: Any = SimpleNamespace(**own, model=network, known=None)
+    task: Any = SimpleNamespace(**parts, model=network, known=None)
     source, target = (torch.tensor([[*tokens, tokeniser.end]]) for tokens in (tokeniser.encode(text), written))
     source_length, target_length = (torch.tensor([side.shape[1]]) for side in (source, target))
     batch = PairBatch.of(source, source_length, target, target_length, tokeniser.begin)
@@ -89,7 +89,7 @@ def test_tokens_are_shown_as_they_are() -> None:
 
 
 def test_a_word_that_is_read_by_its_letters_is_shown_by_them() -> None:
-    """Of a spelling that becomes sounds, one column for all of the word would show nothing."""
+    """A single column for a whole word would show nothing when spelling becomes sounds."""
     looks = gaze("look", ("target", "source"), 1, 4, 3)
     seen = sight("ab", "c d", looks, tokeniser=Speller()).seen()
     assert seen.columns == ["a", "b", "</s>"]

@@ -62,7 +62,7 @@ def test_a_png_grows_with_its_words(tmp_path):
 
 
 def test_the_crossing_is_dark_where_it_should_be(tmp_path):
-    """Read the picture back: the deep blue cells, in the places where the words cross."""
+    """Read the picture back: the deep blue cells are where the words cross."""
     from matplotlib.image import imread
 
     draw_matrix(crossing(), tmp_path / "picture.png")
@@ -94,7 +94,7 @@ def test_large_matrices_have_no_numbers(tmp_path):
 def test_tokens_that_stand_for_no_letters_are_told_in_words() -> None:
     shown = {"</s>": "end of sentence", "<unk>": "unknown word", "▁": "space", "▁casa": "␣casa", "<0xC3>": "byte C3"}
     assert {token: show_token(token) for token in shown} == shown
-    assert show_token("a<0xC3>") == "a<0xC3>"  # a word that somebody wrote
+    assert show_token("a<0xC3>") == "a<0xC3>"  # a word from user input
 
 
 def test_dollars_are_money_and_angles_are_letters(tmp_path):
@@ -112,7 +112,7 @@ def test_dollars_are_money_and_angles_are_letters(tmp_path):
         ("a\nb", "a\\nb"),
         ("\x00", "\\x00"),
         ("\udcff", "\\udcff"),
-        ("\u202eabc", "\\u202eabc"),  # would turn the rest of a line about
+        ("\u202eabc", "\\u202eabc"),  # would reverse the rest of a line
         ("👩\u200d🚀", "👩\u200d🚀"),
         ("não", "não"),
         ("本", "本"),
@@ -152,8 +152,8 @@ def test_what_only_joins_or_varies_others_is_no_missing_glyph():
 def test_a_very_long_word_is_written_smaller(tmp_path):
     long = "pneumonoultramicroscopicsilicovolcanoconiosis"
     draw_matrix(Matrix("", ["a", "b"], ["see", long], np.eye(2)), tmp_path / "picture.svg")
-    found = re.findall(r"font-size: ([\d.]+)px[^>]*>([^<]+)<", (tmp_path / "picture.svg").read_text())
-    sizes = {word: float(size) for size, word in found}
+    labels = re.findall(r"font-size: ([\d.]+)px[^>]*>([^<]+)<", (tmp_path / "picture.svg").read_text())
+    sizes = {word: float(size) for size, word in labels}
     assert sizes[long] == pytest.approx(0.65 * sizes["see"])
 
 

@@ -1,4 +1,4 @@
-"""The scripts of the pages: what they ask of each other is there and used, and joined they are one script."""
+"""The scripts of the pages: imports exist and are used, and bundled they form one script."""
 
 import re
 from collections.abc import Iterator
@@ -11,16 +11,21 @@ from regard.viewing import (
     choices,
     contexts,
     facts,
+    forward,
     frames,
     gallery,
     graph,
+    head_steps,
+    lesson_page,
     modules,
     overlay,
     page,
+    roles,
     sealed,
     slots,
     strip,
     strokes,
+    tables,
     tags,
     tree,
     windows,
@@ -34,28 +39,34 @@ PAGES = (
     choices,
     contexts,
     facts,
+    forward,
     frames,
     gallery,
     graph,
+    head_steps,
+    lesson_page,
     overlay,
+    roles,
     slots,
     strip,
     strokes,
+    tables,
     tags,
     tree,
     windows,
     word_map,
 )
-ENTRIES = [f"views/{each.SCRIPT}" for each in PAGES]
-SERVED = {"index.html": "main.js", "docs.html": "docs.js"}  # the pages that a server gives out, and their scripts
+ENTRIES = [f"views/{page.SCRIPT}" for page in PAGES]
+# The pages that a server delivers, and their scripts.
+SERVED = {"index.html": "main.js", "docs.html": "docs.js", "judge.html": "judge.js"}
 PAGE = Path(str(modules.PAGE))
 SCRIPTS = sorted(PAGE.rglob("*.js"))
 NAMES = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+|\[[^\]]+\])", re.MULTILINE)
 
 
 def top_names(text: str) -> list[str]:
-    """What a script names at its top."""
-    return [name for found in NAMES.findall(text) for name in re.findall(r"\w+", found)]
+    """Return the top-level names of a script."""
+    return [name for names in NAMES.findall(text) for name in re.findall(r"\w+", names)]
 
 
 def name_of(path: Path) -> str:
@@ -63,7 +74,7 @@ def name_of(path: Path) -> str:
 
 
 def imports(script: Path) -> Iterator[tuple[Path, list[str]]]:
-    """The file of each import, where an editor would look for it, and the names that it takes."""
+    """Return each imported file, where an editor would look for it, and the imported names."""
     text = script.read_text(encoding="utf-8")
     for names, address in re.findall(r'^import \{([^}]*)\} from "(\.[^"]+)";', text, re.MULTILINE):
         yield (script.parent / address).resolve(), re.findall(r"\w+", names)
@@ -127,19 +138,19 @@ def test_imports_of_several_lines_and_exports_are_taken_out(monkeypatch: pytest.
 
 
 def reached(entry: str) -> set[str]:
-    """A script and all that it imports."""
-    found: set[str] = set()
+    """Return a script and everything it imports."""
+    scripts: set[str] = set()
     waiting = [entry]
     while waiting:
         name = waiting.pop()
-        found.add(name)
-        waiting += {name_of(module) for module, _ in imports(PAGE / name)} - found
-    return found
+        scripts.add(name)
+        waiting += {name_of(module) for module, _ in imports(PAGE / name)} - scripts
+    return scripts
 
 
 def test_every_file_is_part_of_a_page() -> None:
     offline = {name for entry in ENTRIES for name in reached(entry)}
-    offline |= {f"styles/{name}" for each in PAGES for name in each.STYLES}
+    offline |= {f"styles/{name}" for page in PAGES for name in page.STYLES}
     served = {name for page, script in SERVED.items() for name in (page, *reached(script), *addresses(page))}
     texts = {f"texts/{language}.json" for language in LANGUAGES}
     files = {name_of(path) for path in PAGE.rglob("*") if path.is_file()}
@@ -155,7 +166,7 @@ def test_a_view_knows_no_desk_and_a_part_neither() -> None:
 
 
 def addresses(page: str) -> set[str]:
-    """The files of the page that an HTML file names."""
+    """Return the page files that an HTML file names."""
     return set(re.findall(r'(?:src|href)="page/([^"]*)"', (PAGE / page).read_text(encoding="utf-8")))
 
 

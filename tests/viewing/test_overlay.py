@@ -1,4 +1,4 @@
-"""Weights over a picture: which cell is where, and that every form shows the same."""
+"""Weights over a picture: the place of each cell, and the same content in every form."""
 
 import json
 import sys
@@ -38,7 +38,7 @@ def test_heads_are_chosen_or_joined() -> None:
 
 
 def test_cells_are_stretched_over_the_pixels_they_cover() -> None:
-    """From the middle of a cell to that of the next in a straight line, and flat beyond the last."""
+    """Linear from the middle of one cell to that of the next, and flat beyond the last."""
     assert stretch(np.array([[0.0, 1.0]]), 1, 4)[0].tolist() == pytest.approx([0, 0.25, 0.75, 1])
     assert stretch(np.eye(2), 2, 2) == pytest.approx(np.eye(2))
     assert stretch(np.full((3, 5), 0.2), 7, 11) == pytest.approx(np.full((7, 11), 0.2))
@@ -97,13 +97,13 @@ def test_weights_that_do_not_fit_are_refused() -> None:
 
 
 def test_cells_that_look_are_panels_where_they_lie(tmp_path: Path) -> None:
-    """Six cells that look at each other: two rows of three panels, each with its own cell outlined."""
+    """Six cells attend to each other: two rows of three panels, each with its own cell outlined."""
     names = [f"{row}, {column}" for row in (1, 2) for column in (1, 2, 3)]
     block = Block("look", np.full((1, 6, 6), 1 / 6))
     record = Overlay("seven", np.zeros((4, 9)), (2, 3), names, [block], steps_are_cells=True)
     draw_overlay(record, tmp_path / "cells.svg")
-    drawn = (tmp_path / "cells.svg").read_text(encoding="utf-8")
-    assert drawn.count("<image") == 6
-    assert drawn.count("stroke: #ffffff") == 6
+    text = (tmp_path / "cells.svg").read_text(encoding="utf-8")
+    assert text.count("<image") == 6
+    assert text.count("stroke: #ffffff") == 6
     again = from_json(to_json(record))
     assert again.steps_are_cells

@@ -1,4 +1,4 @@
-"""The page: what goes into it, that it is safe whatever was typed, and when it is refused."""
+"""The page: its contents, its safety for any input, and refusals."""
 
 import base64
 import hashlib
@@ -40,8 +40,8 @@ def page_of(show_word: PageScene) -> str:
 
 
 def data_of(text: str) -> dict[str, Any]:
-    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
-    return json.loads(found)
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    return json.loads(data)
 
 
 def test_the_page_holds_the_weights_to_four_digits() -> None:
@@ -56,18 +56,18 @@ def test_the_page_has_every_side_and_what_to_show_first() -> None:
     words = [one_side(["a"], np.ones((3, 1, 1)), side) for side in ("cross", "encoder")]
     tokens = [one_side(["▁", "a"], np.ones((1, 2, 2)) / 2)]
     start = Start("encoder", 2, "max", "tokens")
-    found = data_of(page_of(PageScene("a", "b", words, tokens, ("en", "pt"), start)))
-    assert {mode: list(sides) for mode, sides in found["modes"].items()} == {
+    data = data_of(page_of(PageScene("a", "b", words, tokens, ("en", "pt"), start)))
+    assert {mode: list(sides) for mode, sides in data["modes"].items()} == {
         "words": ["cross", "encoder"],
         "tokens": ["cross"],
     }
-    assert found["start"] == {"side": "encoder", "layer": 2, "head": "max", "mode": "tokens"}
-    assert (found["source"]["language"], found["target"]["language"]) == ("en", "pt")
+    assert data["start"] == {"side": "encoder", "layer": 2, "head": "max", "mode": "tokens"}
+    assert (data["source"]["language"], data["target"]["language"]) == ("en", "pt")
 
 
 def test_languages_that_nobody_named_are_not_claimed() -> None:
-    found = data_of(page_of(scene(languages=("src", "tgt"))))
-    assert (found["source"]["language"], found["target"]["language"]) == ("", "")
+    data = data_of(page_of(scene(languages=("src", "tgt"))))
+    assert (data["source"]["language"], data["target"]["language"]) == ("", "")
 
 
 def test_the_entropy_of_each_head_goes_along() -> None:
@@ -86,10 +86,10 @@ def test_entropy_by_hand(weights: list[list[float]], nats: float) -> None:
 def test_no_text_can_become_markup() -> None:
     typed = scene([HOSTILE, "b"])
     text = page_of(PageScene(HOSTILE, HOSTILE, typed.words))
-    plain, found = Reader(page_of(scene())), Reader(text)
-    assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
-    assert found.parts("style") == plain.parts("style")
-    for data in [part for part in found.parts("script") if part.startswith("{")]:
+    plain, reader = Reader(page_of(scene())), Reader(text)
+    assert [tag for tag, _ in reader.tags] == [tag for tag, _ in plain.tags]
+    assert reader.parts("style") == plain.parts("style")
+    for data in [part for part in reader.parts("script") if part.startswith("{")]:
         assert not set("<>&\u2028\u2029") & set(data)
         assert data.isascii()
     assert data_of(text)["modes"]["words"]["cross"]["rows"][0] == HOSTILE.replace("\u2028", "\\u2028").replace(
@@ -107,11 +107,11 @@ def test_any_word_comes_through(word: str, tmp_path: Path) -> None:
 
 
 def test_the_policy_allows_the_pages_own_parts_and_nothing_else() -> None:
-    found = Reader(page_of(scene()))
-    (policy,) = [attributes["content"] for tag, attributes in found.tags if "http-equiv" in attributes]
+    reader = Reader(page_of(scene()))
+    (policy,) = [attributes["content"] for tag, attributes in reader.tags if "http-equiv" in attributes]
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
-    (style,) = found.parts("style")
-    (script,) = [part for part in found.parts("script") if not part.startswith("{")]
+    (style,) = reader.parts("style")
+    (script,) = [part for part in reader.parts("script") if not part.startswith("{")]
 
     def checksum(part: str) -> str:
         return f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'"
@@ -153,13 +153,13 @@ def test_a_page_is_html(tmp_path: Path) -> None:
 
 def test_the_page_has_what_else_could_be_written_and_the_beam_if_they_are_given() -> None:
     show_word = scene(written=["▁Eu", "</s>"], choices=[choices(), choices(taken=None)], tree=small_tree())
-    found = data_of(page_of(show_word))
-    assert found["next"]["tokens"] == ["▁Eu", "</s>"]
-    first, second = found["next"]["places"]
+    data = data_of(page_of(show_word))
+    assert data["next"]["tokens"] == ["▁Eu", "</s>"]
+    first, second = data["next"]["places"]
     assert (first["tokens"], first["taken"], second["taken"]) == (["▁a", "▁o", "▁um"], 1, None)
     assert np.exp(first["log_probabilities"]) == pytest.approx([0.4, 0.3, 0.2, 0.06, 0.04], rel=1e-5)
     assert first["rest"] == {"count": 0, "probability": 0.0}
-    assert found["beam"]["outputs"] == [6, 7]
+    assert data["beam"]["outputs"] == [6, 7]
     assert not {"next", "beam"} & set(data_of(page_of(scene())))
 
 

@@ -1,4 +1,4 @@
-"""The texts of pages: the same in every language, all of them used, and no text of a page outside of them."""
+"""The texts of pages: the same in every language, all used, and no page text elsewhere."""
 
 import re
 from pathlib import Path
@@ -9,14 +9,14 @@ from regard.serving.static import page_files
 from regard.viewing.modules import PAGE, join_modules
 from regard.viewing.texts import LANGUAGES, read_texts, texts_of
 
-# How many kinds of numbers a language tells apart (CLDR); "many" of Portuguese is for millions, and reads as "other".
+# Plural categories of each language (CLDR). Portuguese "many" is for millions and reads as "other".
 FORMS = {"en": {"one", "other"}, "pt": {"one", "other"}, "ru": {"one", "few", "many", "other"}}
 SOURCES = [path for path in Path(str(PAGE)).rglob("*") if path.suffix in (".js", ".html")]
 ENTRIES = sorted(f"views/{path.name}" for path in SOURCES if path.name.endswith("-page.js"))
 TEXTS = read_texts()
 FIELD = {"pt": {"prompt", "encoder", "decoder", "pooling", "glimpse"}, "ru": {"seed"}}
-GROUPS = ("refusals", "descriptions")  # in which a script looks for what the server says
-# Words that begin with a capital and are shown to nobody: keys, headers, names of the browser's own.
+GROUPS = ("refusals", "descriptions")  # in which a script looks up server messages
+# Capitalised words that are never shown: keys, headers, names of the browser.
 UNSEEN = re.compile(r"Arrow\w*|Enter|Escape|Home|End|AbortError|Content-Type|Retry-After")
 
 
@@ -25,7 +25,7 @@ def forms(entry: str | dict[str, str]) -> list[str]:
 
 
 def gaps(entry: str | dict[str, str]) -> set[str]:
-    """What is filled into a text, in any of its forms."""
+    """Return the placeholders of a text, in any of its forms."""
     return {name for form in forms(entry) for name in re.findall(r"\{(\w+)\}", form)}
 
 
@@ -38,7 +38,7 @@ def test_all_languages_have_the_same_texts_with_the_same_gaps() -> None:
     for other in others:
         assert list(other) == list(first)
         for name, text in other.items():
-            if name.startswith("refusals."):  # a translation need not repeat all that the server says
+            if name.startswith("refusals."):  # a translation need not repeat all server messages
                 assert gaps(text) <= gaps(first[name]), name
             else:
                 assert gaps(text) == gaps(first[name]), name
@@ -55,10 +55,12 @@ def test_a_text_that_depends_on_a_number_has_every_form_of_the_language(language
 
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
 def test_texts_are_translated(language: str) -> None:
-    """What is the same in two languages is a name, a unit, a gap, or a word of the field that has no other."""
-    own, english = TEXTS[language], TEXTS["en"]
-    same = {name for name in own if own[name] == english[name]}
-    words = {word.lower() for name in same for form in forms(own[name]) for word in re.findall(r"\w{4,}", _said(form))}
+    """A text that is the same in two languages is a name, a unit, a placeholder, or a term without translation."""
+    texts, english = TEXTS[language], TEXTS["en"]
+    same = {name for name in texts if texts[name] == english[name]}
+    words = {
+        word.lower() for name in same for form in forms(texts[name]) for word in re.findall(r"\w{4,}", _said(form))
+    }
     names = {"byte", "token", "tokens", "link", "regard", "json", "bleu", "chrf"}
     assert words <= names | FIELD[language]
 
@@ -85,10 +87,10 @@ def test_no_text_stands_twice_in_a_language() -> None:
 def test_every_text_is_used_and_every_name_that_is_used_is_there() -> None:
     source = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
     named = set(re.findall(r'"(\w+\.\w+)"', source)) | {"noscript.page", "noscript.desks"}
-    made = [re.escape(name) for name in re.findall(r"`(\w+\.[\w${}.? \"[\]]*)`", source)]
-    patterns = [re.compile(re.sub(r"\\\$\\\{.*?\\\}", r"\\w+", name)) for name in made]
+    templates = [re.escape(name) for name in re.findall(r"`(\w+\.[\w${}.? \"[\]]*)`", source)]
+    patterns = [re.compile(re.sub(r"\\\$\\\{.*?\\\}", r"\\w+", name)) for name in templates]
     table = TEXTS["en"]
-    unused = [name for name in table if name not in named and not any(each.fullmatch(name) for each in patterns)]
+    unused = [name for name in table if name not in named and not any(pattern.fullmatch(name) for pattern in patterns)]
     assert [name for name in unused if name.partition(".")[0] not in GROUPS] == []
     assert all(f'"{group}"' in source for group in GROUPS)
     called = set(re.findall(r'(?:say|sayParts)\("([^"]+)"', source))

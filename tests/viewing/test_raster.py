@@ -30,7 +30,7 @@ def test_brighter_is_more_ink() -> None:
 
 
 def test_a_picture_is_averaged_to_fit() -> None:
-    """Six pixels in four cells: blocks of three by three, the last row of what is left joins the block above."""
+    """Six pixels in four cells: blocks of three by three; the remaining last row joins the block above."""
     picture = np.zeros((4, 6))
     picture[:, 3:] = 1
     assert ink_rows(picture, 4) == [["  ", "██"]]

@@ -1,4 +1,4 @@
-"""One side of a model: its blocks and heads, chosen and joined."""
+"""One side of a model: its blocks and heads, selected and combined."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ CROSSED = [[0.0, 1.0], [0.5, 0.5]]
 
 
 def seen(*blocks: list) -> Seen:
-    made = [Block(f"decoder.{number}.cross.look", np.array(heads)) for number, heads in enumerate(blocks)]
-    return Seen("cross", "Eu vejo", ROWS, COLUMNS, made)
+    parts = [Block(f"decoder.{number}.cross.look", np.array(heads)) for number, heads in enumerate(blocks)]
+    return Seen("cross", "Eu vejo", ROWS, COLUMNS, parts)
 
 
 def test_the_heads_are_joined_by_mean_or_maximum() -> None:

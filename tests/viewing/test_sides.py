@@ -1,4 +1,4 @@
-"""Sides: what does not fit together is refused when it is made."""
+"""Sides: mismatched parts are refused on construction."""
 
 import numpy as np
 import pytest

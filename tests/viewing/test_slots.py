@@ -1,4 +1,4 @@
-"""The use of a memory: which slots are shown, and that every form shows the same."""
+"""The use of a memory: which slots are shown, and the same content in every form."""
 
 import json
 import sys

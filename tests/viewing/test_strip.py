@@ -1,4 +1,4 @@
-"""Weights over the frames of a video: which frame is where, and that every form shows the same."""
+"""Weights over the frames of a video: the place of each frame, and the same content in every form."""
 
 import json
 import sys
@@ -41,7 +41,7 @@ def test_every_word_has_a_line_of_frames(tmp_path: Path) -> None:
     assert draw_strip(strip(), path) == set()
     text = path.read_text(encoding="utf-8")
     assert "<image" in text
-    assert text.count("stroke: #b8b8b8") == 3 * (1 + 2)  # the edges of frames, also of those as white as the paper
+    assert text.count("stroke: #b8b8b8") == 3 * (1 + 2)  # edges of frames, including frames as white as the paper
     assert all(word in text for word in ("jumps", "then", "1.00", "0.50", "mean of 2 heads"))
 
 

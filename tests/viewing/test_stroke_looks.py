@@ -1,4 +1,4 @@
-"""What points of a drawing look at: every form shows the same."""
+"""What points of a drawing look at: the same content in every form."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ def test_the_terminal_names_what_each_point_looks_at() -> None:
 
 
 def test_a_model_that_reads_the_whole_drawing_looks_ahead(tmp_path: Path) -> None:
-    """Two moves, each read at the point that it leads to; where the pen was put down nothing is read."""
+    """Two moves are each read at the point they lead to; nothing is read where the pen was put down."""
     points, ends = np.array([[0.0, 0], [4, 0], [4, 4]]), np.array([False, False, True])
     side = Strokes(points, ends, [1, 2])
     block = Block("body", np.array([[[0.25, 0.75], [0.5, 0.5]]]))
@@ -59,7 +59,7 @@ def test_numbers_and_pages_hold_the_same_weights() -> None:
 
 
 def test_separators_belong_to_the_point_before_them(tmp_path: Path) -> None:
-    """Three points and a separator behind the second: what is looked at there counts for that point."""
+    """Three points and a separator after the second: attention to the separator counts for that point."""
     points, ends = np.array([[0.0, 0], [4, 0], [4, 4], [9, 9]]), np.array([False, True, False, True])
     weights = np.array([[[1.0, 0, 0, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0.2, 0.3, 0.5]]])
     side = Strokes(points, ends, [0, 1, 1, 2])
@@ -72,7 +72,7 @@ def test_separators_belong_to_the_point_before_them(tmp_path: Path) -> None:
 
 
 def test_a_drawing_is_shown_to_its_last_point(tmp_path: Path) -> None:
-    """From where it ends nothing looks on, but the piece that leads there is a part of what is seen."""
+    """Nothing looks from its end, but the piece that leads there is part of what is seen."""
     points, ends = np.array([[0.0, 0], [4, 0], [4, 4]]), np.array([False, False, True])
     side = Strokes(points, ends, [0, 1])
     block = Block("body", np.array([[[1.0, 0], [0.5, 0.5]]]))

@@ -1,4 +1,4 @@
-"""t-SNE: its perplexities, its gradient against differences, and groups that stay together."""
+"""t-SNE: perplexities, the gradient compared with differences, and groups that stay together."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_every_row_has_the_perplexity_that_is_asked_for():
 
 
 def test_the_neighbours_of_many_words_are_found_in_steps():
-    """A thousand words took four seconds before the first step of the map, and nobody could pass."""
+    """A thousand words used to take four seconds before the first step, without a chance to interrupt."""
     steps: list[bool] = []
     with pausing(steps.append):
         neighbour_probabilities(np.ones((5, 5)), perplexity=2)
@@ -37,13 +37,13 @@ def test_the_neighbours_of_many_words_are_found_in_steps():
 
 def test_the_slope_of_t_sne_is_that_of_its_cost():
     random = np.random.default_rng(2)
-    wanted, places = joint_probabilities(random.standard_normal((12, 5)), 4), random.standard_normal((12, 2))
-    assert wanted.sum() == pytest.approx(1)
-    slope, step = t_sne_slope(wanted, places), 1e-6
+    targets, places = joint_probabilities(random.standard_normal((12, 5)), 4), random.standard_normal((12, 2))
+    assert targets.sum() == pytest.approx(1)
+    slope, step = t_sne_slope(targets, places), 1e-6
     for place in np.ndindex(places.shape):
         nudge = np.zeros_like(places)
         nudge[place] = step
-        difference = (t_sne_cost(wanted, places + nudge) - t_sne_cost(wanted, places - nudge)) / (2 * step)
+        difference = (t_sne_cost(targets, places + nudge) - t_sne_cost(targets, places - nudge)) / (2 * step)
         assert slope[place] == pytest.approx(difference, rel=1e-5, abs=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""Words with their tags, as people see them: brackets, colours, and a page."""
+"""Words with their tags as displayed: brackets, colours, and a page."""
 
 import json
 import re
@@ -28,9 +28,9 @@ def test_a_page_holds_words_as_text_alone(tmp_path: Path) -> None:
     tags_page("runs/chunks", [SENTENCE]).write(tmp_path / "tags.html")
     page = (tmp_path / "tags.html").read_text(encoding="utf-8")
     assert page.count("</script>") == 3  # those of the data, of the texts and of the script
-    found = re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    data = json.loads(found[1])
+    match = re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert match is not None
+    data = json.loads(match[1])
     assert data["sentences"][0]["words"][:3] == ["Ana", "reads", "</script>"]
     assert data["sentences"][0]["spans"] == [["NP", 0, 1], ["NP", 2, 4]]
     with pytest.raises(Fault, match=r"A page is an \.html file, and .* does not end in \.html"):

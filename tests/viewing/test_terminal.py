@@ -76,7 +76,7 @@ def test_colour_changes_no_letter_and_marks_the_strongest_of_each_row():
     ],
 )
 def test_columns_line_up_in_any_script(words, width):
-    """Every shaded cell begins at the same place in all rows, counted in cells of the screen."""
+    """Every shaded cell begins at the same column in all rows, counted in screen cells."""
     uniform = Matrix("", words, words, np.full((6, 6), 0.3))
     lines = matrix_lines(uniform, width, colour=False)
     assert all(cell_len(line) <= width for line in lines)

@@ -1,4 +1,4 @@
-"""The beam as a tree: what became of each hypothesis, and lanes in which nothing lies on or crosses anything else."""
+"""The beam as a tree: the fate of each hypothesis, and lanes without overlaps or crossings."""
 
 import random
 import sys
@@ -19,7 +19,7 @@ def test_fates_by_hand() -> None:
     assert fates == {
         "a": "continued",
         "b": "continued",
-        "c": "dropped",  # at a step after which others went on
+        "c": "dropped",  # at a step after which others continued
         "ad": "continued",
         "ae": "continued",
         "bd": "continued",
@@ -32,7 +32,7 @@ def test_fates_by_hand() -> None:
 
 
 def test_a_group_that_is_over_was_not_dropped() -> None:
-    """Two groups: the second is over after one step, while the first goes on."""
+    """The second of two groups ends after one step, while the first continues."""
     nodes = [
         Node("a", None, -1.0, -1.0, "a", group=0),
         Node("b", None, -1.0, -1.0, "b", group=1),
@@ -52,10 +52,10 @@ def test_steps_paths_and_what_leads_to_outputs() -> None:
 
 
 def test_the_numbers_are_as_they_were() -> None:
-    found = tree_to_json(small_tree())
-    assert (found["text"], found["width"]) == ("x y", 3)
-    assert found["outputs"] == [{"text": "ad", "score": -0.5, "node": 6}, {"text": "ae", "score": -0.7, "node": 7}]
-    assert found["nodes"][3] == {
+    report = tree_to_json(small_tree())
+    assert (report["text"], report["width"]) == ("x y", 3)
+    assert report["outputs"] == [{"text": "ad", "score": -0.5, "node": 6}, {"text": "ae", "score": -0.7, "node": 7}]
+    assert report["nodes"][3] == {
         "token": "d",
         "parent": 0,
         "step": 2,
@@ -77,7 +77,7 @@ def test_a_tree_is_never_empty_and_in_order() -> None:
 
 
 def test_lanes_by_hand() -> None:
-    """The best output runs along lane 0; what is short hangs nearest, and what is free of others moves up."""
+    """The best output runs along lane 0; short branches are nearest, and unobstructed ones move up."""
     assert lanes(small_tree()) == [0, 3, 1, 0, 2, 3, 0, 2, 3, 1]
 
 
@@ -91,17 +91,17 @@ def test_a_search_that_found_nothing_still_is_a_tree() -> None:
 def test_nothing_lies_on_or_crosses_anything_else(seed: int) -> None:
     dice = random.Random(seed)
     tree = branching(dice, width=dice.randint(1, 8), steps=dice.randint(1, 14))
-    found = lanes(tree)
-    spots = list(zip(found, tree.steps, strict=True))
+    lanes_by_place = lanes(tree)
+    spots = list(zip(lanes_by_place, tree.steps, strict=True))
     assert len(set(spots)) == len(spots)
-    assert min(found) == 0
-    assert {found[place] for place in tree.winning} == {0}
+    assert min(lanes_by_place) == 0
+    assert {lanes_by_place[place] for place in tree.winning} == {0}
     for step in range(1, max(tree.steps) + 1):
-        here = [place for place, each in enumerate(tree.steps) if each == step]
+        here = [place for place, other in enumerate(tree.steps) if other == step]
         spans: dict[int | None, list[int]] = {}
         for place in here:
-            spans.setdefault(tree.nodes[place].parent, []).append(found[place])
-        starts = {parent: 0 if parent is None else found[parent] for parent in spans}
+            spans.setdefault(tree.nodes[place].parent, []).append(lanes_by_place[place])
+        starts = {parent: 0 if parent is None else lanes_by_place[parent] for parent in spans}
         assert all(min(reached) == starts[parent] for parent, reached in spans.items())  # one child stays in the lane
         ranges = sorted((starts[parent], max(reached)) for parent, reached in spans.items())
         assert all(one[1] < other[0] for one, other in pairwise(ranges))

@@ -1,4 +1,4 @@
-"""The beam as a picture: where columns and lanes stand, what is in the file, and when it is refused."""
+"""The beam as a picture: places of columns and lanes, the file's contents, and refusals."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ def texts_of(path: Path) -> list[str]:
 
 
 def chain(steps: int, token: str = "▁palavra") -> Tree:
-    """One hypothesis, written without a doubt."""
+    """Return one hypothesis of certain tokens."""
     parents = [None, *range(steps - 1)]
     nodes = [Node(token, parent, -0.1, -0.1 * place, "palavra " * place) for place, parent in enumerate(parents)]
     nodes.append(Node(END, steps - 1, -0.1, -0.1 * steps, "palavra " * steps, score=-0.1, rank=1))
@@ -30,9 +30,9 @@ def test_an_svg_has_every_token_number_and_link(tmp_path: Path) -> None:
     path = tmp_path / "tree.svg"
     tree = small_tree("aç$&<本", source="x <y>")
     assert draw_tree(tree, path) <= {"本"}
-    found = texts_of(path)
-    assert {"a", "ç", "$", "&amp;", "&lt;", "本", "end of sentence", "x &lt;y&gt;", "a&amp;"} <= set(found)
-    assert {"−0.10", "−2.50", "−3.35", "−0.50", "−0.70", "−2.10"} <= set(found)  # sums, and the scores of ends
+    texts = texts_of(path)
+    assert {"a", "ç", "$", "&amp;", "&lt;", "本", "end of sentence", "x &lt;y&gt;", "a&amp;"} <= set(texts)
+    assert {"−0.10", "−2.50", "−3.35", "−0.50", "−0.70", "−2.10"} <= set(texts)  # sums, and the scores of ends
     links = re.findall(r'id="link-(\d+)"', path.read_text(encoding="utf-8"))
     assert sorted(map(int, links)) == list(range(len(tree.nodes)))
 
@@ -40,10 +40,10 @@ def test_an_svg_has_every_token_number_and_link(tmp_path: Path) -> None:
 def test_the_outputs_are_written_in_full_with_rank_and_score(tmp_path: Path) -> None:
     path = tmp_path / "tree.svg"
     draw_tree(small_tree(), path)
-    found = texts_of(path)
-    assert (found.count("1"), found.count("2")) == (3, 3)  # as a step, beside an end, and before the text
-    assert found.index("ad") < found.index("ae")
-    assert {"best output", "other outputs", "finished, outdone", "dropped", "unfinished at the end"} <= set(found)
+    texts = texts_of(path)
+    assert (texts.count("1"), texts.count("2")) == (3, 3)  # as a step, next to an end, and before the text
+    assert texts.index("ad") < texts.index("ae")
+    assert {"best output", "other outputs", "finished, outdone", "dropped", "unfinished at the end"} <= set(texts)
 
 
 def test_the_more_probable_a_token_the_wider_its_link(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Glimpses: squares on paper, what was seen in them, and that every form shows the same."""
+"""Glimpses: squares by hand, their contents, and the same content in every form."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ def test_squares_lie_around_their_centres() -> None:
 
 
 def test_what_is_seen_on_paper() -> None:
-    """The picture is 0, 0.2, … 1 from left to right, so a window of four pixels has the means 0.3 and 0.7."""
+    """The picture is 0, 0.2, … 1 from left to right, so a window of four pixels has means 0.3 and 0.7."""
     small, large = glimpses().patches(0)
     assert small == pytest.approx(np.array([[0.4, 0.6]] * 2))
     assert large == pytest.approx(np.array([[0.3, 0.7]] * 2))
@@ -31,20 +31,20 @@ def test_what_is_seen_on_paper() -> None:
 def test_beyond_the_picture_it_is_black() -> None:
     small, large = glimpses().patches(2)
     assert small == pytest.approx(np.array([[1.0, 0.0]] * 2))
-    assert large == pytest.approx(np.array([[0.9, 0.0], [0.45, 0.0]]))  # the last of its four rows lies below
+    assert large == pytest.approx(np.array([[0.9, 0.0], [0.45, 0.0]]))  # the last of its four rows is below the picture
 
 
 def test_what_is_seen_is_what_the_model_saw() -> None:
-    """Whole windows or half outside the picture: the same numbers as the patches that a network is given."""
+    """Windows inside or half outside the picture have the same numbers as the network's patches."""
     chance = torch.Generator().manual_seed(3)
     picture = torch.rand(1, 9, 14, generator=chance, dtype=torch.float64)
     places = torch.rand(1, 20, 2, generator=chance, dtype=torch.float64) * 2 - 1
     centres = centre_pixels(places, picture.shape)[0].numpy()
     extents = np.tile(window_sides(4, 3), (20, 1))
     path = GlimpsePath("", picture[0].numpy(), ["look"] * 20, centres, extents)
-    given = take_glimpses(picture, places, 4, 3)[0]
+    patches = take_glimpses(picture, places, 4, 3)[0]
     for step in range(20):
-        assert np.stack(path.patches(step)) == pytest.approx(given[step].numpy())
+        assert np.stack(path.patches(step)) == pytest.approx(patches[step].numpy())
 
 
 def test_colours_are_seen_as_colours() -> None:

@@ -1,4 +1,4 @@
-"""Maps of words: names that cover nothing, pictures, the data of a page, and which words are on one."""
+"""Word maps: names that cover nothing, pictures, page data, and the choice of words."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ BOUNDS = (0.0, 0.0, 10.0, 10.0)
 
 def test_a_name_stands_to_the_right_of_its_point_or_where_there_is_room():
     points, sizes = np.array([[5.0, 5.0], [9.0, 5.0]]), np.array([[2.0, 1.0], [2.0, 1.0]])
-    assert place_labels(points, sizes, 0.5, BOUNDS) == [(5.5, 4.5), (8.0, 5.5)]  # left would meet the first name
+    assert place_labels(points, sizes, 0.5, BOUNDS) == [(5.5, 4.5), (8.0, 5.5)]  # left would overlap the first name
     assert place_labels(points[1:], sizes[1:], 0.5, BOUNDS) == [(6.5, 4.5)]
 
 
@@ -56,11 +56,11 @@ def test_the_page_takes_numbers_and_json_takes_words():
 
 def test_pictures_and_pages_are_written(tmp_path: Path):
     assert draw_map(compass(), tmp_path / "map.svg") == set()
-    drawn = (tmp_path / "map.svg").read_text(encoding="utf-8")
+    text = (tmp_path / "map.svg").read_text(encoding="utf-8")
     for word in ("centro", "norte", "Çédille", "6 words of a compass", compass().method):
-        assert f">{word}</text>" in drawn
+        assert f">{word}</text>" in text
     draw_map(compass(), tmp_path / "again.svg")
-    assert (tmp_path / "again.svg").read_text(encoding="utf-8") == drawn
+    assert (tmp_path / "again.svg").read_text(encoding="utf-8") == text
     map_page(compass()).write(tmp_path / "map.html")
     assert "6 words of a compass" in (tmp_path / "map.html").read_text(encoding="utf-8")
 
@@ -96,7 +96,7 @@ def test_the_command_writes_what_the_suffix_asks_for(tmp_path: Path, capsys: pyt
     vectors, out = tmp_path / "small.vec", tmp_path / "map.json"
     vectors.write_text("4 2\na 1 0\nb 0 1\nc 1 1\nd 0 -1\n")
     assert main(["map", str(vectors), "-o", str(out)]) == 0
-    assert [each["word"] for each in json.loads(out.read_text())["words"]] == ["a", "b", "c", "d"]
+    assert [row["word"] for row in json.loads(out.read_text())["words"]] == ["a", "b", "c", "d"]
     assert main(["map", str(vectors), "a", "--around", "1", "-o", str(tmp_path / "map.html")]) == 0
     assert (tmp_path / "map.html").exists()
     capsys.readouterr()

@@ -1,4 +1,4 @@
-"""Tokens and numbers as people read them."""
+"""Tokens and numbers as displayed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Trees to try: one whose every part can be checked by hand, and random ones."""
+"""Example trees: one with parts that can be checked by hand, and random ones."""
 
 import random
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ END = "</s>"
 
 
 def small_tree(tokens: Sequence[str] = "abcdef", source: str = "x y") -> Tree:
-    """A beam of three over three steps, in which everything happens that can become of a hypothesis."""
+    """Return a beam of three over three steps in which hypotheses meet every possible fate."""
     a, b, c, d, e, f = tokens
     nodes = [
         Node(a, None, -0.1, -0.1, a),
@@ -27,7 +27,7 @@ def small_tree(tokens: Sequence[str] = "abcdef", source: str = "x y") -> Tree:
 
 
 def branching(dice: random.Random, width: int, steps: int) -> Tree:
-    """A random beam: at each step some of the living are continued, and now and then one is finished."""
+    """Return a random beam: each step continues some living hypotheses and sometimes finishes one."""
     nodes: list[Node] = []
     alive: list[int | None] = [None]
     rank = 0

@@ -1,4 +1,4 @@
-"""A small map of words, whose places people can check."""
+"""A small word map with places that can be checked by hand."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from regard.viewing.word_map import WordMap
 
 
 def compass() -> WordMap:
-    """Four words around one, in two groups."""
+    """Return four words around one, in two groups."""
     words = ["centro", "norte", "leste", "sul", "oeste", "Çédille"]
     places = np.array([[0, 0], [0, 3], [3, 0], [0, -3], [-3, 0], [2.5, 2.5]])
     near = [[(1, 0.9), (2, -0.25)], [(0, 0.9)], [(0, 0.5)], [(0, 0.4)], [(0, 0.3)], [(1, 0.2)]]

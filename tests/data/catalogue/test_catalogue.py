@@ -1,4 +1,4 @@
-"""The catalogue says where everything comes from, and names find files, never anything outside the sets' folders."""
+"""The catalogue names the source of every set, and names never lead outside the sets' folders."""
 
 import gzip
 import lzma
@@ -13,7 +13,7 @@ from regard.data.catalogue.unpack import bare, leads_out, twins
 
 FILES = [(entry, file) for entry in entries().values() for file in entry.files]
 
-UNSEEN = {"wmt14-en-de", "wmt14-en-fr"}  # sets that nobody here has had, so nobody has taken their checksums
+UNSEEN = {"wmt14-en-de", "wmt14-en-fr"}  # sets that nobody here has had, so their checksums are missing
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def put(path: Path, content: bytes = b"x\n") -> Path:
     return path
 
 
-# --- what the catalogue says
+# --- catalogue entries
 
 
 def test_the_sets_that_recipes_need_are_there():
@@ -96,7 +96,7 @@ def test_a_faulty_catalogue_is_refused_with_the_place():
         read_entries({"a": {"title": "A", "what": "a", "terms": "t.", "source": "s", "files": []}})
 
 
-# --- where sets lie
+# --- locations of sets
 
 
 def test_the_data_folder_is_named_by_the_environment(monkeypatch, tmp_path):

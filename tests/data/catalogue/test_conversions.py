@@ -1,4 +1,4 @@
-"""What is made of the members of public archives, on small archives of the same format."""
+"""Conversions of public archives, on small archives of the same format."""
 
 import hashlib
 import io
@@ -83,7 +83,7 @@ def test_files_of_one_archive_are_made_of_one_download(tmp_path: Path, monkeypat
 
 
 def test_letters_of_two_archives_become_strokes_pictures_and_alphabets(tmp_path: Path):
-    """A stroke goes up and another is a dot; of six by three pixels nine are black. One letter is in both archives."""
+    """One stroke goes up, another is a dot; nine of six by three pixels are black. One letter is in both archives."""
     drawn = b"START\n1.25,-9.0,0\n3.25,-4.6,8\nBREAK\n5.25,-9.0,20\nBREAK\n"
     picture = Image.new("1", (6, 3), 1)
     picture.paste(0, (0, 0, 3, 3))

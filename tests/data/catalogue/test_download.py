@@ -1,4 +1,4 @@
-"""Getting sets over HTTP, from a server on loopback: whole, cut off, resumed, forged, out of reach."""
+"""Downloading sets over HTTP from a loopback server: whole, cut off, resumed, forged, unreachable."""
 
 import gzip
 import hashlib
@@ -31,7 +31,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @pytest.fixture
 def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Entry]:
-    """Makes a catalogue of one set, `toy`, of the files it is given, and names an empty data folder."""
+    """Declare a catalogue with one set, `toy`, of these files, and an empty data folder."""
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "data"))
     return partial(catalogue_of, monkeypatch)
 
@@ -279,7 +279,7 @@ def test_a_refused_redirection_shows_no_signature_and_no_password():
 
 def test_five_redirections_are_enough(server, declare):
     declare(a_file("a.txt", TEXT, address=f"{server.address}/a.txt"))
-    server.redirect = "again/"  # to /again/, from there to /again/again/ and so on
+    server.redirect = "again/"  # to /again/, then to /again/again/ and so on
     assert "answered 302" in fault_of(lambda: get("toy", None, silent))
     assert len(server.asked) == 1 + 5
 

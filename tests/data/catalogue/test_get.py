@@ -1,4 +1,4 @@
-"""Getting sets from folders, and leaving alone what others wrote."""
+"""Getting sets from folders without touching files that others wrote."""
 
 import fcntl
 import gzip
@@ -19,7 +19,7 @@ from regard.data.catalogue.get import get, unverified
 
 @pytest.fixture
 def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Entry]:
-    """Makes a catalogue of one set, `toy`, of the files it is given, and names an empty data folder."""
+    """Declare a catalogue with one set, `toy`, of these files, and an empty data folder."""
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "data"))
     return partial(catalogue_of, monkeypatch)
 
@@ -89,7 +89,7 @@ def test_a_folder_that_is_none_is_refused(declare, tmp_path):
     assert "is not a folder" in fault_of(lambda: get("toy", tmp_path / "missing", silent))
 
 
-# --- what others wrote
+# --- files that others wrote
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])

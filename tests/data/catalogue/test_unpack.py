@@ -1,4 +1,4 @@
-"""Archives from anywhere: what is inside is the same whatever packs it, and a hostile one writes nothing outside."""
+"""Archives from anywhere: the same contents in every format, and hostile ones write nothing outside."""
 
 import gzip
 import hashlib
@@ -71,7 +71,7 @@ def test_the_checksum_of_a_folder_is_that_of_sorted_lines_of_sha256sum(tmp_path)
 
 
 def archives(folder: Path) -> list[Path]:
-    """The same sounds in four archives: alone, deep inside a repository beside other things, plain, zipped."""
+    """Return the same sounds in four archives: alone, deep inside a repository among other files, plain, zipped."""
     (folder / "deep").mkdir()
     inside = [file_member(f"sounds/{name}", content) for name, content in SOUNDS.items()]
     deep = [file_member(f"repository-1a2b/sounds/{name}", content) for name, content in SOUNDS.items()]
@@ -192,14 +192,14 @@ def test_a_link_in_an_unpacked_folder_is_refused(tmp_path):
 
 
 def header(kind: bytes, size: int) -> bytes:
-    """A header of a tar, by hand, that says that so many bytes of its own follow."""
+    """Return a handmade tar header that announces this many bytes of its own."""
     member = tarfile.TarInfo("././@LongLink")
     member.type, member.size = kind, size
     return member.tobuf(tarfile.USTAR_FORMAT)
 
 
 def header_of_holes() -> bytes:
-    """A header of a file with holes, which says that a list of more of them follows."""
+    """Return the header of a sparse file that announces a further list of holes."""
     block = bytearray(header(tarfile.GNUTYPE_SPARSE, 0))
     block[386:495] = b"00000000001\0" * 8 + b"\1" + b"00000000001\0"
     block[148:156] = b" " * 8
@@ -233,7 +233,7 @@ def test_headers_of_any_size_take_little_memory(tmp_path, kind, packed):
 
 
 def test_attributes_of_all_members_are_not_kept_for_each(tmp_path):
-    """A member with attributes of its own has a copy of those of all members; Python would keep every copy."""
+    """A member with its own attributes has a copy of the global ones; Python would keep every copy."""
     path, common = tmp_path / "sounds.tar", {f"comment.{number}": "" for number in range(2500)}
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT, pax_headers=common) as archive:
         for number in range(300):
@@ -267,7 +267,7 @@ def test_a_zip_packed_by_a_method_without_bounds_is_refused(tmp_path, method):
 
 
 def test_a_zip_with_more_members_than_may_be_takes_little_memory(tmp_path):
-    """A million members of forty-seven bytes each, of which Python would make a million objects first."""
+    """A million members of forty-seven bytes each; Python would create a million objects first."""
     entry = struct.pack("<4s6H3I5H2I", b"PK\1\2", *[0] * 6, 0, 0, 0, 1, *[0] * 4, 0, 0) + b"a"
     listed = entry * 1_000_000
     end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, len(listed), 0, 0)

@@ -1,4 +1,4 @@
-"""Toy data sets for tests: a catalogue of one set, and a server on loopback that misbehaves in every way."""
+"""Toy data sets for tests: a catalogue of one set, and a loopback server that misbehaves in every way."""
 
 import hashlib
 import io
@@ -21,7 +21,7 @@ TEXT = "".join(f"{number} livros\n" for number in range(60_000)).encode()  # 768
 
 @dataclass
 class Server:
-    """What the server has, how it misbehaves, and what it was asked."""
+    """What the server offers, how it misbehaves, and the requests it received."""
 
     content: dict[str, bytes] = field(default_factory=dict)
     knows_ranges: bool = True
@@ -64,14 +64,14 @@ def handler_of(server: Server) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body[: server.cut_after.pop(0)] if server.cut_after else body)
 
         def log_message(self, format: str, *arguments: Any) -> None:
-            """Quiet."""
+            """Log nothing."""
 
     return Handler
 
 
 @contextmanager
 def serving(state: Server) -> Iterator[Server]:
-    """A server on a free port of this machine, until the end of the block."""
+    """Run a server on a free port of this machine until the end of the block."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler_of(state)) as listening:
         state.address = f"http://127.0.0.1:{listening.server_port}"
         thread = Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
@@ -84,7 +84,7 @@ def serving(state: Server) -> Iterator[Server]:
 
 
 def catalogue_of(monkeypatch: pytest.MonkeyPatch, *files: dict[str, Any]) -> Entry:
-    """Makes a set called `toy`, of the files given, all that the catalogue holds."""
+    """Declare a set called `toy` of these files as the only one in the catalogue."""
     about = {"title": "Toy", "what": "a toy", "licence": "CC0", "terms": "Do.", "source": "https://toys.example"}
     made = read_entries({"toy": {**about, "aliases": ["playthings"], "files": list(files)}})
     monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: made)

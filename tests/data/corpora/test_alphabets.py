@@ -1,4 +1,4 @@
-"""Text that is spelled out in a few symbols, and text that is not."""
+"""Text spelled in a few symbols, and text that is not."""
 
 import random
 
@@ -31,10 +31,10 @@ def unit_of(lines: list[str]) -> str | None:
         (CYRILLIC, " ", "symbol"),
         ("abcdef.,'\"-", " ", "symbol"),
         ("0123456789+-", " ", "symbol"),
-        ("abcdefghij", "", "character"),  # words by themselves
+        ("abcdefghij", "", "character"),  # separate words
         (CYRILLIC, "", "character"),
         ("ACGT", "", "character"),
-        (CJK, "", None),  # 1,500 characters are no closed set
+        (CJK, "", None),  # 1,500 characters are not a closed set
         (CJK, " ", None),
     ],
 )
@@ -61,10 +61,10 @@ def words(letters: str, count: int) -> list[str]:
 @pytest.mark.parametrize(
     "lines",
     [
-        lines_of(words("etaoinshrdlu", 3000), " "),  # as sentences of any language in letters
+        lines_of(words("etaoinshrdlu", 3000), " "),  # like sentences of any language in letters
         lines_of(words(CYRILLIC, 3000), " "),
         lines_of(words("etaoinshrdlu", 120), " ", count=2000),  # a small vocabulary, but of words
-        lines_of("的一是不了人我在有他", " ", count=5),  # so few lines show no closed set
+        lines_of("的一是不了人我在有他", " ", count=5),  # this few lines show no closed set
         lines_of("abcdefghij", "", length=400),  # a page without a space
         [*lines_of("abcdefghij", "", count=300), *lines_of("abcdefghij", " ", count=100)],  # neither nor
         ["", " "],
@@ -80,7 +80,7 @@ def test_languages_are_not_spelled_out(lines: list[str]) -> None:
     [(PHONEMES, True), (CYRILLIC, True), ("abc.,!?'\"-()", True), (["AH0", "<b-c>", "d'"], False)],
 )
 def test_symbols_are_tokens_and_lines_come_back_exactly(units: list[str] | str, is_one: bool) -> None:
-    """Punctuation, quotes, double spaces and a symbol that was never seen included."""
+    """This includes punctuation, quotes, double spaces and an unseen symbol."""
     lines = lines_of(units, " ")
     tokeniser = train_tokeniser(TokeniserOptions(vocabulary=340 + 40), lines)
     for line in lines:

@@ -23,7 +23,7 @@ def as_lists(plan: BatchPlan, seed: int = 1, epoch: int = 0, start: int = 0) -> 
 
 
 def test_a_batch_counted_on_paper() -> None:
-    # Two short pairs cost 2 x (3 + 1) = 8 and fill the budget; the pair of 9 tokens costs 10 and stands alone.
+    # Two short pairs cost 2 x (3 + 1) = 8 and fill the budget; the pair of 9 tokens costs 10 and is alone.
     batches = as_lists(planned([(3, 2), (9, 1), (1, 3)], budget=8))
     assert sorted(map(sorted, batches)) == [[0, 2], [1]]
 
@@ -97,7 +97,7 @@ def test_equal_weights_are_equal_shares_and_nearly_equal_ones_nearly(weight: flo
 
 
 def test_weights_share_out_an_epoch() -> None:
-    # 100 draws by 1 : 3 are 25 of the 80 rows of one corpus, and 75 from the 20 of the other: 3 or 4 times each.
+    # 100 draws at 1 : 3 take 25 of the 80 rows of one corpus, and 75 from the 20 of the other: 3 or 4 times each.
     plan = planned(random_pairs(100), 90, [(0, 80, 1.0), (80, 20, 3.0)])
     times = drawn(plan, 0)
     assert times[:80].sum() == 25
@@ -113,7 +113,7 @@ def test_a_corpus_of_which_nothing_is_left_is_passed_over() -> None:
 
 
 def test_padding_counted_on_paper() -> None:
-    # With end tokens 3 + 2 and 2 + 4 places are needed, 2 x (3 + 4) are taken: 3 of 14 are padding.
+    # With end tokens 3 + 2 and 2 + 4 places are needed, and 2 x (3 + 4) are used: 3 of 14 are padding.
     assert planned([(2, 1), (1, 3)], budget=8).size(1, 0).padding == pytest.approx(3 / 14)
     assert planned([(2, 1), (1, 3)], budget=1).size(1, 0).padding == 0
     assert planned([], budget=1).size(1, 0).padding == 0

@@ -1,4 +1,4 @@
-"""Cleaning: which pairs go and why, which are held out, and what people are told."""
+"""Cleaning: which pairs are dropped and why, which are held out, and what is reported."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Pairs as other tools leave them: compressed by Zstandard, in tables, and in folders of parallel files."""
+"""Pairs as other tools leave them: Zstandard files, tables, and folders of parallel files."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ from regard.data.corpora.prepare import prepare
 from regard.data.corpora.text import input_names, read_chunks, read_pairs
 
 PAIRS = [(f"The number {number}.", f"Die Zahl {number}.") for number in range(50)]
-MANY = [(f"{number} is a number.", f"{number} ist eine Zahl.") for number in range(2_500)]  # more than are read at once
+MANY = [(f"{number} is a number.", f"{number} ist eine Zahl.") for number in range(2_500)]  # more than one read takes
 
 
 def corpus(**table: Any) -> Corpus:
@@ -30,7 +30,7 @@ def table_of(pairs: list[tuple[str, str]]) -> Any:
 
 
 def write_stream(path: Path, table: Any) -> None:
-    """As `datasets.save_to_disk` does."""
+    """Write a stream as `datasets.save_to_disk` does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with pyarrow.ipc.new_stream(path, table.schema) as stream:
         stream.write_table(table, max_chunksize=7)
@@ -114,7 +114,7 @@ def test_texts_of_a_table_stay_on_their_lines(tmp_path: Path) -> None:
 
 @pytest.fixture
 def parts(tmp_path: Path) -> Path:
-    """What `mtdata get … --out` leaves, as far as it matters here."""
+    """Write what `mtdata get … --out` leaves, as far as it matters here."""
     folder = tmp_path / "mt"
     (folder / "train-parts").mkdir(parents=True)
     for text, own in {"Statmt-europarl-7": PAIRS[:30], "Statmt-news-9": PAIRS[30:]}.items():

@@ -1,4 +1,4 @@
-"""What a recipe may say about its data, short and long, and what it may not."""
+"""Data options of a recipe, short and long, and refusals."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pairs that files hold as trees and as conversations."""
+"""Pairs stored as trees and as conversations."""
 
 from pathlib import Path
 

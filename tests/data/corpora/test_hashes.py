@@ -1,4 +1,4 @@
-"""Pairs compared by hashes give the same whether they lie in one array or in many files, in one range or in many."""
+"""Comparing pairs by hashes gives the same in one array or many files, in one range or many."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from regard.data.corpora.options import Cleaning
 
 
 def drawn_pairs(count: int) -> list[tuple[str, str]]:
-    """Pairs of which many share a side, and some both."""
+    """Return pairs of which many share a side, and some both."""
     draws = np.random.default_rng(1).integers(0, count, (count, 2))
     return [(f"source {source}", f"target {target}" if target % 9 else "") for source, target in draws.tolist()]
 

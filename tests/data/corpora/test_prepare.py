@@ -1,4 +1,4 @@
-"""Preparing a corpus: right, told, the same however often it is interrupted, and refused where it does not belong."""
+"""Preparing a corpus: correct, reported, the same after interruptions, and refused in foreign folders."""
 
 import json
 import os
@@ -26,7 +26,7 @@ WORDS = {"kind": "words", "vocabulary": 400}
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """Sixty pairs in two files and forty in a third, with a few that cleaning drops."""
+    """Write sixty pairs in two files and forty in a third, with a few that cleaning drops."""
     folder = tmp_path / "text"
     folder.mkdir()
     source = [f"The number {number} is here." for number in range(60)]
@@ -57,7 +57,7 @@ def options_for(files: Path, **more: Any) -> PairData:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All that was prepared; the lock and the note of what was verified are not."""
+    """Return everything prepared, without the lock and the verification note."""
     files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
@@ -121,14 +121,14 @@ def test_sides_can_be_cut_each_in_its_own_way(files: Path, tmp_path: Path) -> No
 
 def test_what_is_learnt_from_is_known_again_whatever_its_case(files: Path, tmp_path: Path) -> None:
     prepared = prepare(options_for(files, valid=[], hold_out=3), tmp_path / "prepared")
-    held_out, dropped = prepared.valid[0][0], "word 7"  # whose translation is test data
+    held_out, dropped = prepared.valid[0][0], "word 7"  # its translation is test data
     sentences = ["THE number 4 is here. ", "word 8", "word 88", held_out, dropped, ""]
     assert are_learnt(prepared.folder, sentences) == [True, True, False, False, False, False]
     assert are_learnt(tmp_path / "gone", sentences) == [False] * 6
 
 
 def test_what_is_dropped_for_its_length_is_not_learnt_from(files: Path, tmp_path: Path) -> None:
-    """The one with seventy words is too long, and the one with thirty-one for five too uneven."""
+    """The pair with seventy words is too long, and the one with thirty-one for five too uneven."""
     folder = tmp_path / "prepared"
     prepare(options_for(files), folder)
     assert are_learnt(folder, ["long " * 70, "The number 50 is here.", "The number 51 is here."]) == [
@@ -139,7 +139,7 @@ def test_what_is_dropped_for_its_length_is_not_learnt_from(files: Path, tmp_path
 
 
 def test_spaces_at_the_ends_of_lines_are_not_learnt(tmp_path: Path) -> None:
-    """They are compared without them, and so are two of the pairs the same."""
+    """Comparison ignores them, so two of the pairs are equal."""
     lines = [f" The number {number} is here. \tO número {number} está aqui.\u3000" for number in range(50)]
     lines += ["The number 7 is here.\tO número 7 está aqui. "]
     (tmp_path / "train.tsv").write_text("\n".join(lines), encoding="utf-8")
@@ -178,7 +178,7 @@ def test_a_finished_preparation_is_opened_not_made_again(files: Path, tmp_path: 
 
 
 def make_old(folder: Path) -> None:
-    """Make a corpus what version 2 of the format would have left: equal weights, and nothing vouched for."""
+    """Turn a corpus into one of format version 2: equal weights, and no checksums."""
     purpose = json.loads((folder / "purpose.json").read_text())
     purpose["format"] = 2
     for corpus in (each for split in ("train", "valid", "test") for each in purpose["options"][split]):
@@ -230,11 +230,11 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Killed(BaseException):
-    """Ends a preparation where a signal would: nothing in the library catches it."""
+    """Ends a preparation as a signal would: nothing in the library catches it."""
 
 
 def run_until_written(options: PairData, folder: Path, files: int, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Prepare, but end while a file is being written after so many others; whether it came to the end."""
+    """Prepare, but stop while writing a file after this many others. Return True if it finished."""
     left = iter(range(files))
 
     def sync(descriptor: int) -> None:
@@ -388,7 +388,7 @@ def test_what_is_damaged_is_refused(files: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def faults(files: Path, tmp_path: Path) -> Callable[..., str]:
-    """Writes a file of pairs and gives the refusal of a corpus that trains on it."""
+    """Write a file of pairs. Return the refusal of a corpus that trains on it."""
 
     folders = (tmp_path / f"refused {number}" for number in count())
 
@@ -426,7 +426,7 @@ def test_no_pairs_at_all(faults: Callable[..., str], files: Path, tmp_path: Path
 
 
 def test_pairs_to_hold_out_that_are_too_long_are_no_validation_data(files: Path, tmp_path: Path) -> None:
-    """One of two pairs is held out; the other time round it is the one that is too long."""
+    """One of two pairs is held out; with the other seed it is the one that is too long."""
     outcomes = []
     for number, pairs in enumerate(("a\tc d e f\nb\tg\n", "a\tc\nb\td e f g\n")):
         (files / "c.tsv").write_text(pairs)

@@ -1,4 +1,4 @@
-"""Pairs cut anew: by (seed, epoch, row, side) alone, whoever cuts them and wherever one begins."""
+"""Resampled tokenisation: by (seed, epoch, row, side) alone, in any process and from any start."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def cutter(corpus: PreparedPairs, longest: int = 100) -> PairCutter:
 
 
 def batches(corpus: PreparedPairs) -> list[np.ndarray]:
-    """Small ones, and one that is cut in several pieces."""
+    """Return small batches, and one that is cut in several pieces."""
     rows = np.arange(len(corpus.train))[::-1]
     return [rows[:1], rows[1:20], rows[20:], rows[:7]]
 

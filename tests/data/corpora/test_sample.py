@@ -1,4 +1,4 @@
-"""The first pairs of corpora, for a look at them."""
+"""The first pairs of corpora, for inspection."""
 
 from pathlib import Path
 

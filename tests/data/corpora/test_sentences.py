@@ -1,4 +1,4 @@
-"""Sentences: where they end in several languages, and that nothing is ever lost between them."""
+"""Sentences: where they end in several languages, with nothing lost between them."""
 
 import unicodedata
 from itertools import pairwise
@@ -33,7 +33,7 @@ PIECES = [
 ]
 any_text = st.text(st.characters(exclude_categories=[]))  # halves of characters too
 texts = st.one_of(any_text, st.lists(st.one_of(st.sampled_from(PIECES), any_text)).map("".join))
-CONTROLS = ("Cc", "Cf", "Zl", "Zp")  # after which a mark is a character of its own
+CONTROLS = ("Cc", "Cf", "Zl", "Zp")  # after which a mark is a separate character
 languages = st.sampled_from(["en", "pt", "ru", "zh", "hi", "el", "tlh", ""])
 
 
@@ -73,7 +73,7 @@ def cut(text: str, longest: int, language: str = "en") -> list[str]:
         ("ja", "今日は晴れです。|明日は雨でしょう。"),
         ("hi", "यह एक वाक्य है।| यह दूसरा है।"),
         ("ar", "هل أنت بخير؟| نعم، أنا بخير."),
-        ("tlh", "Hello, Dr. Smith.| Goodbye!| 你好。|Yes?"),  # nobody knows its rules
+        ("tlh", "Hello, Dr. Smith.| Goodbye!| 你好。|Yes?"),  # no rules are known for it
         ("", "Hello there.| Goodbye!"),
         ("en", "hello there.| how are you?| fine."),  # nothing begins with a capital
         ("en", "one line\n|and another"),
@@ -110,7 +110,7 @@ def test_a_text_of_nothing_is_one_empty_sentence(text: str) -> None:
 
 
 def test_odd_spaces_and_lone_surrogates_are_no_trouble() -> None:
-    """A capital, a space that is no ASCII and a full stop make sentencex fail, as do halves of characters."""
+    """A capital, a non-ASCII space and a full stop make sentencex fail, and so do surrogate halves."""
     text = "Plan B\u00a0. Ok\ud800. Then C\u3000."
     assert put_together(split_sentences(text, "en")) == text
 
@@ -137,7 +137,7 @@ def test_parts_of_what_is_too_long_fit_and_put_together_are_the_text(text: str, 
 
 
 def check_parts(sentences: list[Sentence], text: str) -> None:
-    """None is empty but for a lack of text, none begins or ends with a space, none begins inside a character."""
+    """Check that no part is empty unless the text is, has spaces at its ends, or begins inside a character."""
     assert all(sentence.text for sentence in sentences) or (len(sentences) == 1 and not text.strip())
     for sentence in sentences:
         assert not sentence.before.strip()
@@ -149,7 +149,7 @@ def check_parts(sentences: list[Sentence], text: str) -> None:
         assert not (unicodedata.combining(first) or first == "\u200d") or unicodedata.category(last) in CONTROLS
 
 
-# What is too long
+# Overlong text
 
 
 def test_what_fits_is_left_whole() -> None:
@@ -165,7 +165,7 @@ def test_what_fits_is_left_whole() -> None:
         ("One two three four five six seven.", 25, ["One two three four", "five six seven."]),  # then white space
         ("Wait till 10:30 or for 1,000 years.", 22, ["Wait till 10:30", "or for 1,000 years."]),
         ("Dr. Ana Silva and Dr. Eva Lima", 20, ["Dr. Ana Silva", "and Dr. Eva Lima"]),  # no sentence ends here
-        ("abcdefgh", 4, ["abcd", "efgh"]),  # a word only where nothing else can be cut
+        ("abcdefgh", 4, ["abcd", "efgh"]),  # inside a word only if nothing else can be cut
         ("a bcdefghi", 4, ["a", "bcde", "fghi"]),
         ("今天天气很好，我们去公园玩", 8, ["今天天气很好，", "我们去公园玩"]),
         ("我们的iPhone很好用啊", 9, ["我们的iPhone", "很好用啊"]),  # not within the word in Latin letters
@@ -190,7 +190,7 @@ def test_the_measure_decides() -> None:
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=300), st.integers(20, 60))
 def test_parts_are_even(lengths: list[int], longest: int) -> None:
-    """There is no tiny rest, and no more parts than twice as many as there must be."""
+    """There is no tiny remainder, and at most twice as many parts as necessary."""
     text = " ".join("x" * length for length in lengths)
     parts = cut(text, longest)
     assert len(parts) == 1 or min(map(len, parts)) >= longest / 4

@@ -1,4 +1,4 @@
-"""Shards: what was put in comes out, row by row."""
+"""Shards: rows come out as they went in."""
 
 import os
 import resource

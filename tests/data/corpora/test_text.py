@@ -1,4 +1,4 @@
-"""Reading text: what is a line, what is refused and in which words."""
+"""Reading text: line boundaries, refusals and their messages."""
 
 import gzip
 import lzma

@@ -1,4 +1,4 @@
-"""The grammar of the demo corpus: its Portuguese as a speaker would sign it, and never two translations."""
+"""The grammar of the demo corpus: Portuguese that a speaker would accept, and never two translations."""
 
 import re
 from collections import Counter
@@ -129,23 +129,23 @@ SIGNED = {
 
 
 class DeadEnd(Exception):
-    """What was drawn cannot lead to the wanted sentence."""
+    """The choices so far cannot lead to the target sentence."""
 
 
 class Search(Dice):
-    """Dice that fall every way a wanted sentence allows, one way after another."""
+    """Dice that try every choice a target sentence allows, one after another."""
 
     def __init__(self, wanted: str, side: Side | None = None) -> None:
         self.wanted, self.side = wanted, side or Portuguese(lexicon().words)
         plain = re.sub(r"[.?]|'s\b", "", wanted.lower())
         self.words = " " + re.sub(r"\b(cannot|can't)", r"\1 can", plain) + " "
-        self.path: list[list[int]] = []  # the choices taken, each with how many there were
+        self.path: list[list[int]] = []  # the choices taken, each with the number of options
         self.depth = 0
         self.said: Counter[str] = Counter()
         self.known: dict[int, tuple[Sequence, Sequence]] = {}
 
     def translations(self) -> Iterator[str]:
-        """All that the grammar makes of the sentence."""
+        """Return everything that the grammar makes of the sentence."""
         sentences = DemoSentences(lexicon(), self, self.side)
         while True:
             self.depth = 0
@@ -199,7 +199,7 @@ class Search(Dice):
         return bool(self.mentioned(item))
 
     def mentioned(self, item: object) -> list[str]:
-        """The texts by which the sentence mentions what was drawn."""
+        """Return the texts by which the sentence mentions a choice."""
         if isinstance(item, tuple) and isinstance(item[0], tuple | Pattern):
             return []
         texts = dict.fromkeys(f" {text.lower()} " for text in english_of(item))
@@ -207,7 +207,7 @@ class Search(Dice):
 
 
 def english_of(item: object) -> Iterator[str]:
-    """The English words of whatever the grammar draws: a verb, a pronoun, a list of nouns."""
+    """Return the English words of anything the grammar draws: a verb, a pronoun, a list of nouns."""
     match item:
         case str():
             yield item
@@ -231,7 +231,7 @@ def test_the_portuguese_is_what_a_speaker_would_sign(english: str, portuguese: s
 
 
 def test_the_demo_shows_what_the_grammar_can_say() -> None:
-    """And all but the first is news to the model."""
+    """All but the first are new to the model."""
     learnt = dict(pairs("train"))
     assert [english in learnt for english in PORTUGUESE.sentences] == [True, False, False, False]
     for english, portuguese in PORTUGUESE.sentences.items():

@@ -1,4 +1,4 @@
-"""The lexicon of the demo corpus against the rules of the two languages, but for the exceptions named here."""
+"""The lexicon of the demo corpus compared with the rules of the two languages, with the exceptions named here."""
 
 import re
 import unicodedata
@@ -19,11 +19,11 @@ IRREGULAR_VERBS = {
     "querer", "ter", "ler", "perder", "ouvir", "trazer", "construir",
     "ver", "dar", "dormir", "ir", "vir", "sair", "odiar",
 }  # fmt: skip
-STATES = {"querer", "ter", "precisar"}  # whose past is the imperfeito
+STATES = {"querer", "ter", "precisar"}  # their past is the imperfeito
 
 
 def plural(word: str) -> str:
-    """The regular Portuguese plural."""
+    """Return the regular Portuguese plural."""
     for ending, others in {"ão": "ões", "el": "éis", "al": "ais", "m": "ns", "r": "res", "z": "zes"}.items():
         if word.endswith(ending):
             return word.removesuffix(ending) + others
@@ -49,7 +49,7 @@ def test_portuguese_adjectives_agree_by_rule() -> None:
 
 
 def conjugated(infinitive: str) -> tuple[list[str], list[str], list[str]]:
-    """The regular present, pretérito perfeito and future, spelled so that the sound is kept."""
+    """Return the regular present, pretérito perfeito and future, with spelling that keeps the sound."""
     stem, vowel = infinitive[:-2], infinitive[-2]
     present = {"a": "o a amos am", "e": "o e emos em", "i": "o e imos em"}[vowel].split()
     past = {"a": "ei ou amos aram", "e": "i eu emos eram", "i": "i iu imos iram"}[vowel].split()
@@ -112,7 +112,7 @@ def test_the_lexicon_has_a_few_hundred_words() -> None:
 
 
 def texts(value: object) -> Iterator[str]:
-    """Every text in the tables of a TOML file, names included."""
+    """Return every text in the tables of a TOML file, names included."""
     match value:
         case str():
             yield value

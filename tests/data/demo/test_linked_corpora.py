@@ -1,6 +1,6 @@
-"""Laws of the corpora with links: every link joins words of the right kinds, and what is linked agrees.
+"""Laws of the linked corpora: every link joins words of the right kinds, and linked words agree.
 
-The Russian is checked by its endings, as a grammar book gives them, without asking how it was made.
+The Russian is checked by its endings, as in a grammar book, independently of how it was made.
 """
 
 import re
@@ -32,7 +32,7 @@ PRONOUNS = {
 }
 AMOUNTS = {form for forms in WORDS.numbers.values() for each in forms for form in each.split()}
 AMOUNTS |= {form for forms in WORDS.amounts.values() for form in forms.split()}
-# Endings of adjectives, and which genders and cases they can be of.
+# Endings of adjectives with the genders and cases they can have.
 ENDINGS = {
     "ого|его": "m-genitive m-accusative n-genitive",
     "ому|ему": "m-dative n-dative",
@@ -50,7 +50,7 @@ ENDINGS = {
 
 
 def spoken(sentence: str) -> list[str]:
-    """The words of a sentence without capitals at its beginnings and without marks; names keep theirs."""
+    """Return the words of a sentence without initial capitals and punctuation; names keep their capitals."""
     words = [word.rstrip(".,?") for word in sentence.split()]
     starts = [0, *(place + 1 for place, word in enumerate(sentence.split()[:-1]) if word[-1] == ".")]
     for place in starts:
@@ -68,7 +68,7 @@ def is_name(word: str) -> bool:
 
 @cache
 def noun_forms() -> dict[str, set[tuple[str, str]]]:
-    """For each form of a noun its gender (p in the plural) and case, and that it is a genitive singular of a gender."""
+    """Return the gender (p for plural) and case of each noun form, and mark genitive singulars by gender."""
     found: dict[str, set[tuple[str, str]]] = {}
     for name, noun in NOUNS.items():
         for gender, forms in ((noun.gender, noun.singular), ("p", noun.plural)):
@@ -92,7 +92,7 @@ def some(corpus: str) -> list[LinkedPair]:
 
 
 def of_role(corpus: str, role: str) -> Iterator[tuple[LinkedPair, list[str], int, int]]:
-    """Every link of a kind on the target side, with the words of its sentence."""
+    """Return every link of a kind on the target side, with the words of its sentence."""
     for pair in some(corpus):
         words = spoken(pair.target)
         for i, j in pair.target_roles.get(role, []):
@@ -110,12 +110,12 @@ def test_links_come_with_their_pairs_and_stay_within_them(corpus: str) -> None:
             assert 0 <= i < len(source)
             assert 0 <= j < len(target)
         assert not {*pair.links.sure} & {*pair.links.possible}
-        # Every word of a translation stands for something, or goes along with something that does.
+        # Every word of a translation stands for something, or accompanies a word that does.
         assert {*range(len(target))} == {j for _, j in pair.links.sure + pair.links.possible} | articles(target)
 
 
 def articles(words: list[str]) -> set[int]:
-    """Portuguese articles and prepositions that have no English word: no meu livro, gostar de."""
+    """Return Portuguese articles and prepositions without an English word: no meu livro, gostar de."""
     return {j for j, word in enumerate(words) if re.fullmatch("[oa]s?|[dn][oa]s?|aos?|às?", word)}
 
 
@@ -170,7 +170,7 @@ def test_russian_adjectives_agree_with_their_nouns(corpus: str) -> None:
 
 
 def subject_genders(pair: LinkedPair, words: list[str], j: int) -> set[str]:
-    """Return what agrees with a subject: the gender of a noun or name, the plural of several."""
+    """Return what agrees with a subject: the gender of a noun or name, or the plural for several."""
     word = words[j]
     if word in PRONOUNS:
         return {"p"} if PRONOUNS[word][-1] == "p" else {PRONOUNS[word][0]}
@@ -211,7 +211,7 @@ def person_endings(pair: LinkedPair, words: list[str], j: int) -> str:
     person = PRONOUNS.get(words[j], "")
     if person in ("1s", "2s", "1p", "2p"):
         return {"1s": "[уюм]", "2s": "шь", "1p": "м", "2p": "те"}[person]
-    genders = subject_genders(pair, words, j)  # of пальто it does not show whether it is one
+    genders = subject_genders(pair, words, j)  # пальто does not show its number
     return "|".join(["[уюая]т"] * ("p" in genders) + ["[еёис]т"] * bool(genders - {"p"}))
 
 
@@ -261,7 +261,7 @@ def test_a_pronoun_has_the_gender_of_its_antecedent(corpus: str) -> None:
 
 
 def gender_of(word: str, russian: bool) -> tuple[str, bool]:
-    """The gender that a noun or a name has in the other language, and whether it is plural."""
+    """Return the gender of a noun or name in the other language, and whether it is plural."""
     if is_name(word):
         return "f" if word in lexicon().words.names.feminine else "m", False
     noun = next(entry for entry in lexicon().nouns.values() if word in (entry.name, entry.plural))
@@ -270,7 +270,7 @@ def gender_of(word: str, russian: bool) -> tuple[str, bool]:
 
 
 def test_an_antecedent_is_the_only_thing_that_can_be_meant() -> None:
-    """Where both nouns of the first clause have the same pronoun, what is said fits one of them alone."""
+    """Where both nouns of the first clause have the same pronoun, the statement fits only one of them."""
     adjectives = {
         entry.english: {noun.name for noun in lexicon().members(entry.describes)}
         for entry in lexicon().adjectives.values()

@@ -1,4 +1,4 @@
-"""The true links of the demo corpus: the corpus is unchanged by them, and each points at words of the right kind."""
+"""The true links of the demo corpus: they leave the corpus unchanged, and each points at words of the right kind."""
 
 import hashlib
 import re
@@ -10,7 +10,7 @@ from regard.data.demo.corpus import SPLITS, linked_pairs, pairs
 from regard.data.demo.entries import lexicon
 from regard.data.demo.wording import Word, glossed, glossed_words, word_links
 
-# Of the pairs as lines of English, a tab and Portuguese, as they were before there were links.
+# Checksum of the pairs as English, a tab and Portuguese, from before there were links.
 CHECKSUMS = {
     "train": "74345bd88d8f1b1f80efc804509733c0af0cfb90e5e516ebc333d2a89fffa974",
     "valid": "ae2f93823db2d5c5ee99bf532cd0881578aa4890f0bf8769ab5b0284fc221bd4",
@@ -30,7 +30,7 @@ PRONOUNS = {
 
 
 def spoken(sentence: str) -> list[str]:
-    """The words of a sentence without its capital and its mark; names and adjectives of nations keep theirs."""
+    """Return the words of a sentence without capital and punctuation; names and nationalities keep theirs."""
     words = sentence[:-1].split()
     first = words[0]
     kept = first.removesuffix("'s") in NAMES | ENGLISH_ADJECTIVES | {"I"}
@@ -81,7 +81,7 @@ def test_links_come_with_their_pairs_and_stay_within_them(split: str) -> None:
             assert 0 <= i < len(source)
             assert 0 <= j < len(target)
         assert not {*pair.links.sure} & {*pair.links.possible}
-        # Every Portuguese word is linked for sure to something but those that only go along with others.
+        # Every Portuguese word has a sure link, except those that only accompany others.
         unsure = {*range(len(target))} - {j for _, j in pair.links.sure}
         assert {spoken(pair.target)[j] for j in unsure} <= {
             "o", "a", "os", "as", "de", "em", "do", "da", "dos", "das", "no", "na", "nos", "nas", "ao", "à", "às",
@@ -90,7 +90,7 @@ def test_links_come_with_their_pairs_and_stay_within_them(split: str) -> None:
 
 @pytest.mark.parametrize("split", ["valid", "test"])
 def test_a_noun_is_linked_to_its_translation_and_an_adjective_to_its_own(split: str) -> None:
-    """Read off the sentences and the lexicon, without asking what the grammar drew."""
+    """Derived from the sentences and the lexicon, without the grammar's draws."""
     nouns = {form: noun.portuguese for noun in WORDS.nouns.values() for form in (noun.name, noun.plural) if form}
     adjectives = {adjective.english: adjective.forms for adjective in WORDS.adjectives.values()}
     for pair in linked_pairs(split):

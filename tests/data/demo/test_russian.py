@@ -1,4 +1,4 @@
-"""The Russian side of the demo grammar: sentences as a speaker would sign them, and forms by the rules of Russian."""
+"""The Russian side of the demo grammar: sentences that a speaker would accept, and forms by the rules."""
 
 import re
 from itertools import islice
@@ -27,7 +27,7 @@ SIGNED = {
     "Rita will sleep in the garden.": "Рита будет спать в саду.",
     "Ana and Pedro wait for the train.": "Анна и Педро ждут поезд.",
     "Who broke the mirror?": "Кто разбил зеркало?",
-    # Cases: what lives, what does not, and what verbs ask for
+    # Cases: animate, inanimate, and what verbs govern
     "I see the boy.": "Я вижу мальчика.",
     "I see the table.": "Я вижу стол.",
     "We see the young horses.": "Мы видим молодых лошадей.",
@@ -110,7 +110,7 @@ SIGNED = {
 
 
 class Plain(Dice):
-    """Dice by which everything is said in its plainest order."""
+    """Dice that always choose the plainest order."""
 
     def chance(self, share: float) -> bool:
         return False
@@ -222,7 +222,7 @@ def test_prepositions_are_said_as_they_sound() -> None:
 
 
 VOWELS = "аеёиоуыэюя"
-FLEETING = {  # whose stem changes, or whose plural is of another kind: checked word by word
+FLEETING = {  # irregular stem or plural: checked word by word
     "отец", "лев", "рынок", "замок", "подарок", "ботинок", "цветок", "ребёнок", "камень", "церковь", "мать", "дочь",
     "брат", "сын", "друг", "стул", "дерево", "дядя", "тётя", "пальто", "кофе", "яблоко", "яйцо", "сестра", "озеро",
 }  # fmt: skip
@@ -230,7 +230,7 @@ PLURAL_IN_A = {"дом", "поезд", "город", "остров", "лес", "
 
 
 def by_rule(word: str, gender: str) -> list[str]:
-    """The six cases of the singular, the accusative left open, by the three declensions of a grammar book."""
+    """Return the six singular cases by the three declensions of a grammar book, the accusative left open."""
     stem, last = word[:-1], word[-1]
     hushing = (stem if last in VOWELS + "ьй" else word)[-1] in "жшчщц"
     if last in "ая":

@@ -1,4 +1,4 @@
-"""The splits of the demo corpus: sizes, order, and that what is held out is held out, read off the sentences."""
+"""The splits of the demo corpus: sizes, order, and held-out combinations, derived from the sentences."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ from regard.data.demo.noun_phrases import Combination
 from regard.data.demo.portuguese import Portuguese
 
 BE = "(?:am|is|are|was|were|will be|will not be|won't be|(?:is|are|was|were)(?:n't| not))"
-BETWEEN = r"(?:(?!in |on |to |under |behind |near |next )[\w'-]+ ){0,5}?"  # words that start no phrase of their own
+BETWEEN = r"(?:(?!in |on |to |under |behind |near |next )[\w'-]+ ){0,5}?"  # words that start no phrase
 DOING = "(?:(?:will|won't|do|does|did|don't|doesn't|didn't|not|can|can't|cannot|wants?|needs?|to|always|never|also) )*"
 HELPERS = {"present": "(?:do|does)", "past": "did", "future": "will"}
 
@@ -36,7 +36,7 @@ def noun(name: str) -> str:
 
 
 def surface(combination: Combination) -> str:
-    """What a combination looks like in English; this knows nothing of how the grammar noted it."""
+    """Return a combination as it looks in English, independently of the grammar's notes."""
     kind, (first, second) = combination
     words = lexicon()
     match kind:
@@ -67,7 +67,7 @@ def surface(combination: Combination) -> str:
 
 @cache
 def sentences(split: str) -> dict[str, set[str]]:
-    """The English sentences of a split by the words in them."""
+    """Return the English sentences of a split by their words."""
     holding: dict[str, set[str]] = defaultdict(set)
     for english, _ in pairs(split):
         for word in re.findall(r"[\w-]+", english.lower()):
@@ -76,7 +76,7 @@ def sentences(split: str) -> dict[str, set[str]]:
 
 
 def showing(combination: Combination, split: str) -> set[str]:
-    """The English sentences of a split that show the combination."""
+    """Return the English sentences of a split that show the combination."""
     *_, last = combination.words
     words = lexicon()
     forms = words.verbs[last].english if last in words.verbs else [last, words.nouns[last].plural]
@@ -169,7 +169,7 @@ def test_english_says_an_before_a_vowel_sound_alone() -> None:
 
 
 def test_the_corpus_is_the_same_in_every_process_and_quickly_made() -> None:
-    """Whatever the hash seed; without torch, whose import alone would take longer."""
+    """This holds for any hash seed, and without torch, whose import alone would take longer."""
     code = (
         "import hashlib, sys, time; from regard.data.demo.corpus import SPLITS, pairs; "
         "text = repr([pairs(split) for split in SPLITS]); assert 'torch' not in sys.modules; "
@@ -178,7 +178,7 @@ def test_the_corpus_is_the_same_in_every_process_and_quickly_made() -> None:
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     digest, seconds = made.stdout.split()
     assert digest == hashlib.sha256(repr([pairs(split) for split in SPLITS]).encode()).hexdigest()
-    assert float(seconds) < 20  # two or three where nothing else runs
+    assert float(seconds) < 20  # two or three on an idle machine
 
 
 def test_pairs_can_be_changed_without_changing_the_corpus() -> None:

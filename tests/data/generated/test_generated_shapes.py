@@ -1,4 +1,4 @@
-"""Generated pictures of shapes: what is drawn is what is said."""
+"""Generated pictures of shapes match their captions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Generated corpora with words that can only be copied: names and numbers in translation, and summaries of reports."""
+"""Generated corpora with words that can only be copied: names and numbers in translations and summaries."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from regard.data.tokenisers.words import split_words
 
 
 def new_words(corpus: str) -> set[str]:
-    """The words of the test's targets that are in no pair of another split; validation is the smallest."""
+    """Return the words of the test targets that occur in no other split; validation is the smallest."""
     known = {word for pair in generate(f"{corpus}:valid") for text in pair for word in split_words(text)}
     return {word for _, target in generate(f"{corpus}:test") for word in split_words(target)} - known
 
@@ -33,7 +33,7 @@ def test_every_new_word_stands_in_the_source(corpus: str) -> None:
 
 
 def test_the_first_sentences_of_a_report_are_no_summary() -> None:
-    """Of the new words of a summary, the first three sentences of its report have less than a third."""
+    """The first three sentences of a report have less than a third of its summary's new words."""
     new = new_words("summaries")
     there = wanted = 0
     for report, summary in generate("summaries:test"):

@@ -1,4 +1,4 @@
-"""Generated opinions: each label follows from its words, and what is tested was never learnt from."""
+"""Generated opinions: each label follows from its words, and test texts are never in the training data."""
 
 from regard.data.generated.corpora import generated_opinions
 from regard.data.generated.opinions import BAD, DEEDS, GOOD, QUALITIES, SIZES, opinion_corpus
@@ -8,14 +8,14 @@ SENTENCE = "Еда была вкусная и мы не разочаровали
 
 
 def opinion_of(part: str) -> bool:
-    """Whether one part is good, by its predicate and by не."""
+    """Return True if one part is good, by its predicate and by не."""
     *before, last = part.split()
     stems = [is_good for stem, _, is_good in QUALITIES if last.startswith(stem)]
     return (stems[0] if stems else IS_GOOD[last]) != ("не" in before)
 
 
 def label_of(text: str) -> str:
-    """The label of an opinion by the rules, read from the text alone."""
+    """Return the label of an opinion by the rules, from the text alone."""
     whole = text.lower().rstrip(".")
     for marker, deciding in ((", но ", 1), (", хотя ", 0), (" и ", 0), (", ", 0)):
         if marker in whole:

@@ -1,4 +1,4 @@
-"""Styles of address and paraphrases: what the templates say, and which combinations of words are held out."""
+"""Styles of address and paraphrases: the templates, and held-out combinations of words."""
 
 from itertools import product
 

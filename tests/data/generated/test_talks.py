@@ -1,4 +1,4 @@
-"""Generated conversations: the reply follows from what was said, and some names and towns never met."""
+"""Generated conversations: the reply follows from the turns, and some names and towns never meet."""
 
 from itertools import product
 

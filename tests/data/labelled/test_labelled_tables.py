@@ -1,4 +1,4 @@
-"""Labelled texts from tables: chosen columns, headers that are no examples, and JSON lines that are no lines."""
+"""Labelled texts from tables: chosen columns, headers that are not examples, and faulty JSON lines."""
 
 from pathlib import Path
 from typing import Any

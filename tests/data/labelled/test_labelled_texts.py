@@ -1,4 +1,4 @@
-"""Labelled texts: the three forms of files, how they are cut into splits, and what is refused, with its words."""
+"""Labelled texts: three file formats, splits, and refusals with their messages."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ LINES = "1 a good film\n0 a bad film\n\n1 good\n0 bad\n"
 
 
 def data_of(folder: Path, text: str | bytes = LINES, **options: Any) -> LabelledData:
-    """Options that name a file of this text."""
+    """Return options that name a file with this text."""
     file = folder / "texts.txt"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     return check(LabelledData, {"train": str(file), **options})
@@ -103,7 +103,7 @@ def test_three_lines_are_a_text_an_aspect_and_a_label(tmp_path: Path) -> None:
 
 
 def test_what_is_asked_of_one_text_is_never_on_both_sides_of_the_cut(tmp_path: Path) -> None:
-    """The last quarter is one question; another is of the same text, but for a quotation mark."""
+    """The last quarter is one question; another is about the same text except for a quotation mark."""
     lines = "a $T$ ' and view\nroom\n-1\nfine $T$\nfish\n1\na bad $T$\nroof\n-1\nA room ` and $T$\nview\n1\n"
     found = prepare(data_of(tmp_path, lines, format="aspects", hold_out=0.25), tmp_path)
     assert texts_of(found, "train") == ["fine fish", "a bad roof"]
@@ -123,7 +123,7 @@ def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Pat
     options = data_of(tmp_path, vectors=str(vectors), lower_case=True, hold_out=0.25)
     prepared = prepare(options, tmp_path)
     assert prepared.labels.vector_width == 2
-    # Of a, good, bad and film, one has a vector; it is at 2 of 7 places.
+    # One of a, good, bad and film has a vector; it is at 2 of 7 places.
     assert (
         prepared.report[0]
         == "pretrained vectors: 2 words, 25.0% of the training words have one, at 28.6% of the places"
@@ -133,7 +133,7 @@ def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Pat
     np.testing.assert_array_equal(prepared.vectors.table[[good, unseen, bad]], [[1, 2], [3, 4], [0, 0]])
     assert prepared.vectors.is_known[[good, unseen, bad]].tolist() == [True, True, False]
     assert never == prepared.tokeniser.unknown
-    # A model that goes on from another brings the words and the classes that it knows.
+    # A model that continues another brings its words and classes.
     again = prepare_labelled(options, tmp_path / "again", silent, prepared.files())
     assert again.files() == prepared.files()
 

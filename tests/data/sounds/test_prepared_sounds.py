@@ -1,4 +1,4 @@
-"""Recordings are prepared once, cut by speakers and numbers, and joined to strings that only their key decides."""
+"""Recordings are prepared once, split by speakers and numbers, and joined to strings by their key alone."""
 
 import tarfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sounds are read whatever their rate, channels and format; what is none is refused in a sentence."""
+"""Sounds of any rate, channels and format are read; other files are refused."""
 
 from pathlib import Path
 
@@ -17,7 +17,9 @@ RATE = 8000
 def test_a_tone_stays_the_same_tone_at_another_rate(rate, new_rate):
     found, expected = resample(tone(440, 0.5, rate), rate, new_rate), tone(440, 0.5, new_rate)
     assert len(found) == len(expected)
-    inner = slice(new_rate // 100, -new_rate // 100)  # at its ends the tone begins and stops, which no rate can hold
+    inner = slice(
+        new_rate // 100, -new_rate // 100
+    )  # the tone starts and stops at its ends, which no rate can represent
     np.testing.assert_allclose(found[inner], expected[inner], atol=1e-3)
 
 
@@ -70,8 +72,8 @@ def test_what_is_no_sound_is_refused(tmp_path: Path):
 
 def test_a_sound_without_end_and_rates_without_sense_are_refused_by_their_heads(tmp_path: Path):
     long = bytearray(sound_file(tone(440, 0.1, 1000), 1000))
-    long[40:44] = (2**31 - 64).to_bytes(4, "little")  # bytes of samples that its head promises
-    assert len(read_sound(bytes(long), 1000, "promises")) <= 100  # what is there is read, or refused, and no more
+    long[40:44] = (2**31 - 64).to_bytes(4, "little")  # bytes of samples that its header promises
+    assert len(read_sound(bytes(long), 1000, "promises")) <= 100  # existing samples are read or refused, and no more
     slow = bytearray(sound_file(tone(440, 0.1, RATE), RATE))
     slow[24:28] = (1).to_bytes(4, "little")
     with pytest.raises(Fault, match="has 1 samples per second and 1 channels"):

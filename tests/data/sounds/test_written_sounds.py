@@ -1,4 +1,4 @@
-"""What is written of recordings: words spelled out, and who says them."""
+"""Transcripts of recordings: spelled-out words and their speakers."""
 
 from pathlib import Path
 from typing import Any

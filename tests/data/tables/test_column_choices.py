@@ -1,4 +1,4 @@
-"""The grammar of columns: parts, joined columns, numbers and names, and what is refused."""
+"""The grammar of columns: parts, joined columns, numbers and names, and refusals."""
 
 import pytest
 

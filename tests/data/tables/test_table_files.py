@@ -1,4 +1,4 @@
-"""Tables of every kind as rows of chosen columns, and files that are none."""
+"""Tables of every kind as rows of chosen columns, and files that are not tables."""
 
 from pathlib import Path
 

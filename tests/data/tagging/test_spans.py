@@ -1,4 +1,4 @@
-"""Spans of tags: as conlleval counts them, odd sequences included, in every scheme and back."""
+"""Tag spans: counted as conlleval does, odd sequences included, in every scheme and back."""
 
 import random
 from typing import get_args
@@ -15,7 +15,7 @@ SCHEMES = get_args(Scheme)
     [
         ("B-NP I-NP O B-NP", [("NP", 0, 2), ("NP", 3, 4)]),
         ("B-NP B-NP", [("NP", 0, 1), ("NP", 1, 2)]),
-        ("I-NP I-NP", [("NP", 0, 2)]),  # no B says so, and it is one all the same
+        ("I-NP I-NP", [("NP", 0, 2)]),  # no B marks it, but it is a span
         ("O I-NP I-VP", [("NP", 1, 2), ("VP", 2, 3)]),  # another type begins another span
         ("B-NP I-VP I-NP", [("NP", 0, 1), ("VP", 1, 2), ("NP", 2, 3)]),
         ("I-NP E-NP E-NP O", [("NP", 0, 2), ("NP", 2, 3)]),
@@ -34,7 +34,7 @@ def test_spans_on_paper(tags: str, spans: list[tuple[str, int, int]]) -> None:
 
 
 def count_as_conlleval(pairs: list[tuple[str, str]]) -> tuple[int, int, int]:
-    """Spans that are true, found and right, by conlleval's own automaton: one word after another, with two flags."""
+    """Count true, predicted and right spans with conlleval's own automaton: word by word, with two flags."""
 
     def ends(before: tuple[str, str], now: tuple[str, str]) -> bool:
         listed = before[0] + now[0] in ("BB", "BO", "IB", "IO", "EE", "EI", "EO")
@@ -61,7 +61,7 @@ def count_as_conlleval(pairs: list[tuple[str, str]]) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("marks", ["BIO", "IEO"])
 def test_spans_are_counted_as_by_conlleval(marks: str) -> None:
-    """Of tags drawn at random, most of which no scheme would put in a row."""
+    """Random tags, mostly in orders that no scheme would produce."""
     draw = random.Random(7)
 
     def tag() -> str:

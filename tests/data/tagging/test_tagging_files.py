@@ -1,4 +1,4 @@
-"""Files of sentences with tags: how they are read, what is held out, what travels with a model, what is refused."""
+"""Files of tagged sentences: reading, splits, what a model keeps, and refusals."""
 
 import gzip
 from collections import Counter
@@ -125,7 +125,7 @@ def test_by_place_the_last_sentences_are_held_out(tmp_path: Path) -> None:
 
 
 def test_by_tags_each_tag_has_its_share_in_a_sorted_file(tmp_path: Path) -> None:
-    """The last sentences are the only ones with X, beside the common N; one of every ten of either sort is held out."""
+    """Only the last sentences have X, next to the common N; one of every ten of either kind is held out."""
     lines = "".join(f"w{number}_N\n" for number in range(40)) + "".join(f"v{n}_N u{n}_X\n" for n in range(10))
     found = prepared(tmp_path, lines, **JOINED, hold_out={"by": "tags", "valid": 0.1, "test": 0.2})
     counts = {split: Counter(word[0] for word in words_of(found, split)) for split in ("train", "valid", "test")}

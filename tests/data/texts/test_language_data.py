@@ -1,4 +1,4 @@
-"""Text cut into tokens: by hand, again after a kill, and what is refused."""
+"""Tokenised text: by hand, after a kill, and refusals."""
 
 import lzma
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_blank_lines_may_be_sentences(tmp_path: Path) -> None:
 
 
 def test_the_last_lines_may_be_held_out(tmp_path: Path) -> None:
-    """Of ten lines the last two are to validate by and the two before them the test; their words are not known."""
+    """The last two of ten lines are for validation and the two before them for testing; their words are unknown."""
     text = prepared(tmp_path, "".join(f"a {letter}\n" for letter in "bcdefghijk"), hold_out=0.2)
     lines = {name: text.tokeniser.decode(tokens.tolist()) for name, tokens in text.splits.items()}
     assert lines == {"train": "a b a c a d a e a f a g", "test": "a ⁇ a ⁇", "valid": "a ⁇ a ⁇"}

@@ -1,4 +1,4 @@
-"""Files that are more than lines of text: columns, tags, raw text beside cut text, and words joined to phrases."""
+"""Files with more than lines of text: columns, tags, raw next to tokenised text, and phrases."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def test_a_column_that_is_not_there_is_refused_with_its_line(tmp_path: Path) -> 
 
 
 def test_phrases_by_hand() -> None:
-    """Of 18 words new stands there 4 times, york 5, of and the 3: new york scores (4 − 1) / (4 · 5) · 18 = 2.7."""
+    """Of 18 words new occurs 4 times, york 5, of and the 3: new york scores (4 − 1) / (4 · 5) · 18 = 2.7."""
     lines = ["big new york big", "big new york", "the york of", "new york of the", "new york of the"]
     scores = {
         ("new", "york"): (4 - 1) / (4 * 5) * 18,

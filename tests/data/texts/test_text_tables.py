@@ -1,4 +1,4 @@
-"""Text in a column of a table, and tables that are not learnt as text."""
+"""Text in a table column, and tables that are refused as text."""
 
 from pathlib import Path
 from typing import Any

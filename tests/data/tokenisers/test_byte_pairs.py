@@ -1,4 +1,4 @@
-"""Pairs of bytes: cut by hand, beside transformers' GPT2Tokenizer, and given back as they were."""
+"""Byte pairs: tokenised by hand, compared with transformers' GPT2Tokenizer, and decoded exactly."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ PAIRS = [
     ("h", "e"),
     ("l", "l"),
     ("he", "ll"),
-    ("l", "o"),  # learnt later than l l, so that hello is hell o
+    ("l", "o"),  # learnt after l l, so that hello is hell o
     ("Ġ", "w"),
     ("Ċ", "Ċ"),
     ("Ġ", "Ã"),

@@ -1,4 +1,4 @@
-"""Letters and features as tokens, of a word that is to be inflected."""
+"""Letters and features as tokens of a word to inflect."""
 
 from pathlib import Path
 

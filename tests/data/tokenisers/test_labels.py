@@ -1,4 +1,4 @@
-"""Labels of an axis: words on paper, and that every token has a place, in order, whatever the text."""
+"""Axis labels: words by hand, and every token in its place and order for any text."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ BYTES = ByteTokeniser()
 
 
 def test_words_and_their_places_on_paper() -> None:
-    """l, ê in two bytes; the space goes with what follows it."""
+    """l, ê in two bytes; the space belongs to the following word."""
     tokens = [BYTES.begin, *BYTES.encode("(lê só)"), BYTES.end]
     texts, places = labels(BYTES, tokens, by_word=True)
     assert texts == ["<s>", "(", "lê", "só", ")", "</s>"]
@@ -44,7 +44,7 @@ def test_every_token_has_a_place_and_no_place_is_empty(text: str) -> None:
 
 
 class Speller(ByteTokeniser):
-    """Spells, as a tokeniser of letters does."""
+    """Tokeniser that spells letter by letter."""
 
     spells = True
 

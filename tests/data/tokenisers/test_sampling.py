@@ -1,4 +1,4 @@
-"""Subword sampling: the right distributions, and nothing but the key decides."""
+"""Subword sampling: the right distributions, decided by the key alone."""
 
 import json
 import math
@@ -41,7 +41,7 @@ def frequencies(sampler: Sampler, word: str, draws: int) -> dict[str, float]:
 
 
 def agree(found: dict[str, float], expected: dict[str, float], draws: int) -> bool:
-    """Each frequency within five standard deviations of its probability."""
+    """Check that each frequency is within five standard deviations of its probability."""
     assert math.isclose(sum(expected.values()), 1)
     return found.keys() <= expected.keys() and all(
         abs(found.get(cutting, 0) - chance) <= 5 * math.sqrt(chance * (1 - chance) / draws)
@@ -98,7 +98,7 @@ def scores(tokeniser: SubwordTokeniser) -> dict[str, float]:
 
 
 def dropout_as_published(ranks: dict[str, float], dropout: float, word: str, chance: Chance) -> list[str]:
-    """Algorithm 1 of the paper, drawing for the merges in the order of their rank."""
+    """Apply algorithm 1 of the paper, drawing for the merges in the order of their rank."""
     pieces = list(word)
     while True:
         pairs = enumerate(pairwise(pieces))
@@ -119,7 +119,7 @@ def test_dropout_is_the_published_algorithm(word: str, dropout: float, key: int)
 @pytest.mark.parametrize("dropout", [0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("room", [0, 5, 10_000])
 def test_what_is_remembered_changes_nothing(monkeypatch: pytest.MonkeyPatch, dropout: float, room: int) -> None:
-    """Words of all kinds in one text, drawn from one stream: known, new, without room, too long to be remembered."""
+    """One text with words of all kinds, drawn from one stream: cached, new, without room, too long for the cache."""
     monkeypatch.setattr("regard.data.tokenisers.random_pieces._REMEMBERED_WAYS", room)
     ranks = {"ab": 0, "aa": 1, "ba": 2, "aaaa": 3, "aba": 4, "aaa": 5, "a": 6, "b": 7}
     words = ["abaab", "", "a", "aaaaaa", "bab☃", "ab" * 30, "abaab", "aaaaaa"]
@@ -132,7 +132,7 @@ def test_what_is_remembered_changes_nothing(monkeypatch: pytest.MonkeyPatch, dro
 
 
 def test_a_merge_whose_left_piece_is_gone_is_never_offered_again() -> None:
-    """The first aa is left out, the second is made, ba swallows the first a; the first aa is no more possible."""
+    """The first aa is skipped, the second made, and ba absorbs the first a; the first aa is no longer possible."""
     ranks = {"ba": 0, "aa": 1, "baaa": 2}
     drawn = [0.0, 0.0, 0.9, 0.9, 0.0, 0.9, 0.9]  # left out: ba, first aa; made: second aa, ba; left out: baaa
     assert dropout_as_published(ranks, 0.5, "baaa", iter(drawn).__next__) == ["ba", "aa"]
@@ -140,7 +140,7 @@ def test_a_merge_whose_left_piece_is_gone_is_never_offered_again() -> None:
 
 
 def test_dropout_has_the_probabilities_counted_on_paper() -> None:
-    """Of a b c either ab survives, or bc survives where ab did not, or neither."""
+    """In a b c either ab survives, or bc survives without ab, or neither."""
     found = frequencies(DropoutSampler({"ab": 0, "bc": 1}, 0.3), "abc", 20_000)
     assert agree(found, {"ab c": 0.7, "a bc": 0.3 * 0.7, "a b c": 0.3 * 0.3}, 20_000)
 
@@ -168,7 +168,7 @@ def test_without_dropout_merging_gives_what_sentencepiece_gives(text: str) -> No
 
 
 def test_a_text_is_cut_as_its_words_are(tokeniser: SubwordTokeniser) -> None:
-    """What lets us sample word by word."""
+    """This allows sampling word by word."""
     for text in [*LINES, " ", "a  b ", "  O   professor  ", "\tum\n livro", "☃ ☃☃"]:
         words = [tokeniser.encode(word) if word else tokeniser.encode(" ")[:1] for word in text.split(" ")]
         assert tokeniser.encode(text) == [*chain(*words)]

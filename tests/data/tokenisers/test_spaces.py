@@ -1,4 +1,4 @@
-"""Words as spaces part them."""
+"""Words separated by spaces."""
 
 from unittest import mock
 

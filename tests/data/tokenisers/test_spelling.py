@@ -1,4 +1,4 @@
-"""How tokenisers spell text that they were not trained on."""
+"""How tokenisers spell unseen text."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_without_bytes_they_are_unknown() -> None:
 
 
 def test_words_of_single_letters_are_taken_apart_and_marks_and_figures_are_not() -> None:
-    """Each letter stands alone somewhere, so that all are tokens, and no piece of the new words is one."""
+    """Each letter occurs alone, so all letters are tokens, and no piece of the new words is one."""
     tokeniser = train_tokeniser(TokeniserOptions(vocabulary=330), [*ENGLISH, "z q x 1 9 4 5 ! ( )"])
     found = spelling(tokeniser, ["zqx the 1945 !(!) (q)"])
     assert (found.words, found.apart, found.unknown) == (5, 1, 0)

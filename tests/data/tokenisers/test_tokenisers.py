@@ -1,4 +1,4 @@
-"""Tokenisers: nothing is lost that need not be, and what cannot be is refused in words."""
+"""Tokenisers: nothing is lost needlessly, and impossible text is refused."""
 
 import pickle
 import subprocess
@@ -35,7 +35,7 @@ CASELESS = {
     for kind, options in OPTIONS.items()
 }
 
-# Letters of the lines, spaces and the characters the tokenisers use themselves meet any other character.
+# Letters of the lines, spaces and the tokenisers' own characters meet any other character.
 texts = st.text(st.sampled_from("  abeoãñн.01▁▅\t\0\u0301\U0010ffff<s>") | st.characters(exclude_categories=["Cs"]))
 
 

@@ -1,4 +1,4 @@
-"""WordPiece: cut by hand, beside transformers' BertTokenizer where that is installed, and learnt from text."""
+"""WordPiece: tokenised by hand, compared with transformers' BertTokenizer if installed, and learnt from text."""
 
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def pieces(text: str, **options: bool) -> list[str]:
     [
         ("unaffable", ["un", "##aff", "##able"]),  # the example of the authors' code
         ("Running!", ["run", "##ning", "!"]),
-        ("runner", ["[UNK]"]),  # what cannot be spelt to its end is unknown as a whole
+        ("runner", ["[UNK]"]),  # a word that cannot be spelled to its end is unknown as a whole
         ("Café", ["cafe"]),
         ("中文", ["中", "文"]),
         ("ΣΣ", ["σ", "##σ"]),  # also at the end of a word

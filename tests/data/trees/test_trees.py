@@ -1,11 +1,11 @@
-"""Trees are read, normalised and written as lines, and lines that are no trees are mended as promised."""
+"""Trees are read, normalised and written as lines, and malformed lines are repaired as promised."""
 
 import pytest
 
 from regard.data.trees.linear import fill, linearise, mend_line, read_line, spans
 from regard.data.trees.tree import Leaf, NoTree, Tree, normalise, read_tree
 
-# The subject of "to leave" is not said, "0" stands for an omitted "that", and the labels carry functions.
+# The subject of "to leave" is implicit, "0" stands for an omitted "that", and the labels carry functions.
 FULL = """( (S (NP-SBJ-1 (DT The) (NN cat) ) (VP (VBZ says) (SBAR (-NONE- 0) (S (NP-SBJ (-NONE- *-1) )
     (VP (TO to) (VP (VB leave) (ADVP|PRT (RP out) (NP=2 (-NONE- *T*) )))))))(. .) ))"""
 PLAIN = "(S (NP (DT The) (NN cat)) (VP (VBZ says) (SBAR (S (VP (TO to) (VP (VB leave) (ADVP (RP out))))))) (. .))"

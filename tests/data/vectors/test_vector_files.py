@@ -1,4 +1,4 @@
-"""Files of word vectors, made by hand byte by byte: what is read, what is left out and told, what is refused."""
+"""Word vector files made by hand, byte by byte: what is read, what is skipped and reported, what is refused."""
 
 import gzip
 import lzma
@@ -21,7 +21,7 @@ def packed(*numbers: float) -> bytes:
 
 
 def read(tmp_path: Path, content: bytes | str, name: str = "vectors.txt", most: int | None = None):
-    """What a file with this content gives, and what is remarked on."""
+    """Return the vectors of a file with this content, and the remarks."""
     path, remarks = tmp_path / name, list[str]()
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read_vectors(path, most, remark=remarks.append), [each.removeprefix(f"{path}: ") for each in remarks]
@@ -88,7 +88,7 @@ def test_what_is_written_is_read_to_the_last_bit(tmp_path, format, packing):
 
 
 def test_the_odd_lines_of_nilc_are_read(tmp_path):
-    """Digits are zeros, words may have spaces, a line may have no word, lines end in a space."""
+    """Digits are zeros, words may contain spaces, a line may have no word, lines end in a space."""
     content = (
         "7 3\n"
         ", 0.1 0.2 0.3 \n"
@@ -121,7 +121,7 @@ def test_a_few_words_that_are_no_utf8_are_left_out_and_many_refused(tmp_path, ki
         return b"%d 1\n" % len(words) + b"".join(rows)
 
     words = [b"w%d" % number for number in range(200)]
-    words[6] = "coração".encode()[:5]  # as word2vec cuts a word that is too long for it
+    words[6] = "coração".encode()[:5]  # as word2vec cuts an overlong word
     vectors, remarks = read(tmp_path, content(words))
     assert len(vectors) == 199
     place = "word 7" if kind == "binary" else "line 8"
@@ -197,7 +197,7 @@ def test_places_that_are_no_files_are_refused(tmp_path, small):
     assert not (tmp_path / "out.txt").exists()
 
 
-# gensim leaves closing what it read to the collector, of which Python warns.
+# gensim leaves its files for the collector to close, and Python warns about that.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 @pytest.mark.parametrize("binary", [False, True])
 def test_gensim_opens_what_we_write_and_we_what_it_writes(tmp_path, small, binary):

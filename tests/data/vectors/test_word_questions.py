@@ -1,4 +1,4 @@
-"""Files of analogies and of judged pairs, in the layouts that there are."""
+"""Files of analogies and of judged pairs, in their usual layouts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Words with a vector each: what is looked up, how near they are, and what is refused."""
+"""Words with vectors: lookup, similarity, and refusals."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The decoder-only Transformer: laws of every build, the end of its context, and what it refuses."""
+"""The decoder-only Transformer: laws of every build, the end of its context, and its refusals."""
 
 import math
 from typing import Any
@@ -25,10 +25,10 @@ BUILDS: list[dict[str, Any]] = [
 
 def network(**chosen: Any) -> GPT:
     torch.manual_seed(1)
-    made = GPT(check(GPTOptions, SIZES | chosen), 11, (0, 2)).double().eval()
-    for parameter in made.parameters():
+    model = GPT(check(GPTOptions, SIZES | chosen), 11, (0, 2)).double().eval()
+    for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
-    return made
+    return model
 
 
 @pytest.fixture(params=BUILDS, ids=str)
@@ -58,18 +58,18 @@ def test_a_later_token_never_changes_an_earlier_state(build: GPT) -> None:
 
 
 def test_read_token_by_token_it_knows_what_it_knows_at_once(build: GPT) -> None:
-    tokens, memory, found = drawn(2, 6), build.begin(2), []
+    tokens, memory, outputs = drawn(2, 6), build.begin(2), []
     for time in range(6):
         reading = build.read(tokens[:, time : time + 1], memory)
         memory = reading.memory
-        found.append(reading.states)
-    torch.testing.assert_close(torch.cat(found, dim=1), states_of(build, tokens))
+        outputs.append(reading.states)
+    torch.testing.assert_close(torch.cat(outputs, dim=1), states_of(build, tokens))
     torch.testing.assert_close(build.layers(tokens)[-1], states_of(build, tokens))
     assert len(build.layers(tokens)) == 3
 
 
 def test_rows_of_different_lengths_change_nothing_for_one_another(build: GPT) -> None:
-    """Also where one of them forgets: 5 tokens and 3 more are read of the one, 2 and 3 more of the other."""
+    """This holds even if one row forgets: one reads 5 tokens and 3 more, the other 2 and 3 more."""
     long, short, more = drawn(1, 5), drawn(2, 2), drawn(3, 3)
     alone = [build.read(rows, build.begin(len(rows))).memory for rows in (long, short)]
     joined = build.join(alone)
@@ -83,7 +83,7 @@ def test_rows_of_different_lengths_change_nothing_for_one_another(build: GPT) ->
 
 
 def test_the_older_half_of_a_full_context_is_forgotten(build: GPT) -> None:
-    """Of 6 places: the 7th token is read behind the 4th to 6th, the 10th behind the 7th to 9th."""
+    """With 6 places the 7th token is read after the 4th to 6th, the 10th after the 7th to 9th."""
     tokens = drawn(2, 11)
     states = states_of(build, tokens)
     torch.testing.assert_close(states[:, :6], states_of(build, tokens[:, :6]))
@@ -95,20 +95,20 @@ def test_the_older_half_of_a_full_context_is_forgotten(build: GPT) -> None:
 
 
 def test_what_is_never_written_has_no_probability_and_no_share_in_the_loss(build: GPT) -> None:
-    tokens, wanted = drawn(2, 5), drawn(2, 5)
-    wanted[0, 0], wanted[wanted == 2] = -1, 3
+    tokens, targets = drawn(2, 5), drawn(2, 5)
+    targets[0, 0], targets[targets == 2] = -1, 3
     states = states_of(build, tokens)
     logits = build.logits(states)
     assert (logits.softmax(-1)[..., [0, 2]] == 0).all()
-    nats = torch.nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=-1, reduction="sum")
-    torch.testing.assert_close(build.cross_entropy(states, wanted), nats)
+    nats = torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-1, reduction="sum")
+    torch.testing.assert_close(build.cross_entropy(states, targets), nats)
 
 
 def test_weights_are_drawn_as_gpt_2_draws_them() -> None:
     torch.manual_seed(1)
-    made = GPT(check(GPTOptions, {"layers": 8, "width": 64, "heads": 4, "context": 32}), 500)
-    assert made.embedding.weight.std().item() == pytest.approx(0.02, rel=0.05)
-    outs = [block.feed_forward.outer.weight.std().item() for block in made.blocks]
+    model = GPT(check(GPTOptions, {"layers": 8, "width": 64, "heads": 4, "context": 32}), 500)
+    assert model.embedding.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    outs = [block.feed_forward.outer.weight.std().item() for block in model.blocks]
     assert outs == pytest.approx([0.02 / math.sqrt(16)] * 8, rel=0.05)
 
 
@@ -117,8 +117,8 @@ def test_a_preset_gives_what_is_not_given_and_the_small_one_has_124_million_para
 
     assert check(GPTOptions, {"preset": "shakespeare", "layers": 2}).model_dump()["width"] == 384
     with ShapesOnly():
-        made = GPT(check(GPTOptions, {}), 50_257)
-    assert sum(parameter.numel() for parameter in made.parameters()) == 124_439_808
+        model = GPT(check(GPTOptions, {}), 50_257)
+    assert sum(parameter.numel() for parameter in model.parameters()) == 124_439_808
 
 
 @pytest.mark.parametrize(

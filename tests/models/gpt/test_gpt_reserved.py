@@ -1,4 +1,4 @@
-"""Caches of a fixed length against those that grow, in float64, and searches by captured steps against plain ones."""
+"""Fixed-length caches compared with growing ones in float64, and captured searches with plain ones."""
 
 from typing import Any
 
@@ -30,19 +30,19 @@ PROMPTS = [[5, 6, 7], [], [8], [9, 10, 3, 4]]
 @torch.no_grad()
 @pytest.mark.parametrize("build", BUILDS, ids=str)
 def test_reserved_is_growing(build: dict[str, Any]) -> None:
-    """Whatever rows a search keeps, and also when it needs more room."""
-    made, chance = network(**build, context=20), torch.Generator().manual_seed(5)
+    """This holds for any rows that a search keeps, and when it needs more room."""
+    model, chance = network(**build, context=20), torch.Generator().manual_seed(5)
     rows = [row for row in PROMPTS for _ in range(COPIES)]
-    growing, last = State((), memory_of(made, rows, torch.device("cpu"))), torch.tensor([4, 5, 6, 7])
-    fixed = State(*reserved.reserve(reserved.started(made, memory_of(made, PROMPTS, last.device), last), COPIES, 4))
+    growing, last = State((), memory_of(model, rows, torch.device("cpu"))), torch.tensor([4, 5, 6, 7])
+    fixed = State(*reserved.reserve(reserved.started(model, memory_of(model, PROMPTS, last.device), last), COPIES, 4))
     for time in range(8):
         if time == 4:
             fixed = State(*reserved.extend(fixed.sentence, fixed.row, 8))
         tokens = torch.randint(3, 11, (len(rows),), generator=chance)
         read = last.repeat_interleave(COPIES) if time == 0 else tokens
-        expected = made.read(read[:, None], growing.row)
-        found, *after = reserved.write(made, tokens, fixed.sentence, fixed.row)
-        torch.testing.assert_close(found, expected.states[:, 0])
+        expected = model.read(read[:, None], growing.row)
+        states, *after = reserved.write(model, tokens, fixed.sentence, fixed.row)
+        torch.testing.assert_close(states, expected.states[:, 0])
         moved = torch.randint(0, COPIES, (len(PROMPTS), COPIES), generator=chance)
         moved = (moved + COPIES * torch.arange(len(PROMPTS))[:, None]).flatten()
         growing, fixed = State((), expected.memory).select(moved), State(*after).select(moved)
@@ -50,15 +50,18 @@ def test_reserved_is_growing(build: dict[str, Any]) -> None:
 
 def task_of(**chosen: Any) -> GradientLanguage:
     torch.manual_seed(1)
-    made = network(**chosen, context=40)
-    whole = GPT(made.options, ByteTokeniser.size, (0, 2)).double()
+    model = network(**chosen, context=40)
+    whole = GPT(model.options, ByteTokeniser.size, (0, 2)).double()
     for parameter in whole.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     return GradientLanguage(whole, ByteTokeniser(), GradientLanguageTraining()).eval()
 
 
 def as_numbers(found: list[list[Hypothesis]]) -> list[list[tuple[list[int], Any]]]:
-    return [[(each.tokens, pytest.approx(each.token_scores, abs=1e-5)) for each in several] for several in found]
+    return [
+        [(hypothesis.tokens, pytest.approx(hypothesis.token_scores, abs=1e-5)) for hypothesis in several]
+        for several in found
+    ]
 
 
 @pytest.mark.parametrize(("past_end", "must_end"), [(False, True), (False, False), (True, False)])
@@ -77,14 +80,18 @@ def test_captured_searches_find_what_plain_ones_find(
         return PastEnds(inner, task.tokeniser.size) if past_end else inner
 
     lines = [7, 3, 5]
-    drawn = sample(writer(task), batch, limits, options, lines, must_end=must_end)
+    samples = sample(writer(task), batch, limits, options, lines, must_end=must_end)
     captured = fixed_sampling.fixed_sample(
         writer(ReservingLanguage(task)), batch, limits, options, lines, CapturedSteps(), must_end
     )
-    assert as_numbers(captured) == [[(each.tokens, each.token_scores) for each in several] for several in drawn]
+    assert as_numbers(captured) == [
+        [(hypothesis.tokens, hypothesis.token_scores) for hypothesis in several] for several in samples
+    ]
     best = beam_search(writer(task), batch, limits, options, must_end=must_end)
     captured = fixed_beam_search(writer(ReservingLanguage(task)), batch, limits, options, CapturedSteps(), must_end)
-    assert as_numbers(captured) == [[(each.tokens, each.token_scores) for each in several] for several in best]
+    assert as_numbers(captured) == [
+        [(hypothesis.tokens, hypothesis.token_scores) for hypothesis in several] for several in best
+    ]
 
 
 def test_only_a_model_with_caches_that_nobody_watches_reserves_room() -> None:

@@ -1,4 +1,4 @@
-"""Addresses of heads on paper: by content, from slot to slot, what is written, what is free, what came after what."""
+"""Head addresses by hand: by content, from slot to slot, by writing, by free slots and by order of writing."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ def float64() -> Iterator[None]:
 
 
 def at(*slots: int, of: int = 5) -> Tensor:
-    """One memory, and heads that stand each at one of so many slots."""
+    """Return one memory and heads, each at one of its slots."""
     return torch.eye(of)[list(slots)].unsqueeze(0)
 
 
@@ -41,9 +41,9 @@ def test_a_strong_key_picks_the_slot_that_it_is_like_and_a_weak_one_none() -> No
 
 
 def test_content_is_compared_by_angle_and_weighed_by_softmax() -> None:
-    """Of the slots (3, 0) and (0, 1) a key (1, 0) has the cosines 1 and 0."""
-    found = by_content(torch.tensor([[[1.0, 0.0]]]), torch.ones(1, 1), torch.tensor([[[3.0, 0.0], [0.0, 1.0]]]))
-    torch.testing.assert_close(found[0, 0], torch.tensor([1.0, 0.0]).softmax(0), atol=1e-6, rtol=0)
+    """For slots (3, 0) and (0, 1) a key (1, 0) has cosines 1 and 0."""
+    weights = by_content(torch.tensor([[[1.0, 0.0]]]), torch.ones(1, 1), torch.tensor([[[3.0, 0.0], [0.0, 1.0]]]))
+    torch.testing.assert_close(weights[0, 0], torch.tensor([1.0, 0.0]).softmax(0), atol=1e-6, rtol=0)
 
 
 def test_a_gate_chooses_between_what_was_found_and_where_a_head_was() -> None:
@@ -71,7 +71,7 @@ def test_sharpening_raises_to_a_power_and_never_divides_by_zero() -> None:
 
 
 def test_heads_step_through_a_memory_and_stay_exact_over_a_hundred_steps() -> None:
-    """With a gate of 0, a shift of one and powers of 1 a head counts slots."""
+    """With a gate of 0, a shift of one and powers of 1, a head counts slots."""
     addresses, onward = at(0), torch.tensor([[[0.0, 0.0, 1.0]]])
     for step in range(1, 101):
         before = interpolate(torch.zeros(1, 1), torch.full((1, 1, 5), 0.2), addresses)
@@ -84,25 +84,25 @@ def test_erasing_and_adding_by_hand_with_two_heads() -> None:
     addresses = torch.tensor([[[1.0, 0.0], [0.5, 0.5]]])
     erase = torch.tensor([[[1.0, 0.0], [0.5, 1.0]]])
     add = torch.tensor([[[10.0, 0.0], [0.0, 2.0]]])
-    # Slot 1 keeps (0, 1) of itself after the first head and (0.75, 0.5) of that; slot 2 keeps (0.75, 0.5).
-    wanted = torch.tensor([[[0.0 + 10.0, 1.0 + 1.0], [2.25 + 0.0, 2.0 + 1.0]]])
-    torch.testing.assert_close(erase_and_add(memory, addresses, erase, add), wanted)
+    # Slot 1 keeps (0, 1) of itself after the first head, then (0.75, 0.5) of that; slot 2 keeps (0.75, 0.5).
+    expected = torch.tensor([[[0.0 + 10.0, 1.0 + 1.0], [2.25 + 0.0, 2.0 + 1.0]]])
+    torch.testing.assert_close(erase_and_add(memory, addresses, erase, add), expected)
 
 
 def test_what_is_unused_is_allocated_first() -> None:
-    found = allocate(torch.tensor([[1.0, 0.0, 1.0]]))
-    torch.testing.assert_close(found, torch.tensor([[0.0, 1.0, 0.0]]), atol=1e-5, rtol=0)
+    allocation = allocate(torch.tensor([[1.0, 0.0, 1.0]]))
+    torch.testing.assert_close(allocation, torch.tensor([[0.0, 1.0, 0.0]]), atol=1e-5, rtol=0)
     # From the least used on: 1 − 0.2, then 0.2 (1 − 0.5), then 0.2 · 0.5 (1 − 0.9).
-    found = allocate(torch.tensor([[0.5, 0.9, 0.2]]))
-    torch.testing.assert_close(found, torch.tensor([[0.1, 0.01, 0.8]]), atol=1e-5, rtol=0)
+    allocation = allocate(torch.tensor([[0.5, 0.9, 0.2]]))
+    torch.testing.assert_close(allocation, torch.tensor([[0.1, 0.01, 0.8]]), atol=1e-5, rtol=0)
     assert allocate(torch.ones(1, 3)).abs().max() < 1e-9
 
 
 def test_writing_uses_a_slot_and_a_free_gate_sets_what_was_read_free() -> None:
     usage, wrote = torch.tensor([[0.5, 0.0, 1.0]]), torch.tensor([[0.5, 1.0, 0.0]])
     read = torch.tensor([[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]])
-    kept = use(usage, wrote, read, torch.tensor([[0.0, 0.0]]))
-    torch.testing.assert_close(kept, torch.tensor([[0.75, 1.0, 1.0]]))
+    remainder = use(usage, wrote, read, torch.tensor([[0.0, 0.0]]))
+    torch.testing.assert_close(remainder, torch.tensor([[0.75, 1.0, 1.0]]))
     freed = use(usage, wrote, read, torch.tensor([[1.0, 0.5]]))
     torch.testing.assert_close(freed, torch.tensor([[0.375, 1.0, 0.0]]))
 
@@ -114,7 +114,7 @@ def test_links_lead_along_the_order_of_writing_and_back() -> None:
     assert links[0].nonzero().tolist() == [[0, 2], [3, 0]]
     assert torch.equal(at(2, of=4) @ links.transpose(1, 2), at(0, of=4))
     assert torch.equal(at(3, of=4) @ links, at(0, of=4))
-    links, precedence = link(links, precedence, torch.eye(4)[[0]])  # written again, it follows another
+    links, precedence = link(links, precedence, torch.eye(4)[[0]])  # rewritten, it follows another
     assert links[0].nonzero().tolist() == [[0, 3]]
     half, _ = link(torch.zeros(1, 2, 2), torch.tensor([[1.0, 0.0]]), torch.tensor([[0.5, 0.5]]))
     assert half[0].tolist() == [[0.0, 0.0], [0.5, 0.0]]

@@ -1,4 +1,4 @@
-"""Machines with a memory: what holds for all of them, a memory worked by hand, and sparse access beside dense."""
+"""Machines with a memory: laws for all of them, a memory operated by hand, and sparse access compared with dense."""
 
 from typing import Any
 
@@ -37,16 +37,16 @@ def test_a_member_of_a_stack_is_what_it_is_alone(build: str) -> None:
 
 @pytest.mark.parametrize("build", BUILDS)
 def test_a_later_input_changes_nothing_before_it(build: str) -> None:
-    network, given = BUILDS[build]((1,)).double(), examples()
-    changed = given.clone()
+    network, inputs = BUILDS[build]((1,)).double(), examples()
+    changed = inputs.clone()
     changed[:, :, 4:] = 0
-    torch.testing.assert_close(network(changed)[:, :, :4], network(given)[:, :, :4])
-    assert not torch.allclose(network(changed)[:, :, 4:], network(given)[:, :, 4:])
+    torch.testing.assert_close(network(changed)[:, :, :4], network(inputs)[:, :, :4])
+    assert not torch.allclose(network(changed)[:, :, 4:], network(inputs)[:, :, 4:])
 
 
 @pytest.mark.parametrize("build", [name for name in BUILDS if name != "lstm"])
 def test_an_address_is_a_distribution_over_the_slots(build: str) -> None:
-    """Of a head that writes it may sum to less than one, where a gate holds the write back."""
+    """A writing head's address may sum to less than one if a gate holds the write back."""
     network = BUILDS[build]((1, 2)).double()
     with regard.watching(network) as gazes:
         network(examples(2))
@@ -56,7 +56,7 @@ def test_an_address_is_a_distribution_over_the_slots(build: str) -> None:
     assert gaze.weights.min() >= 0
     sums = gaze.weights.sum(dim=-1)
     assert sums.max() < 1 + 1e-6
-    if not build.startswith("dnc"):  # before anything is written, no order of writing leads anywhere
+    if not build.startswith("dnc"):  # before anything is written, the order of writing leads nowhere
         reads = sums[:, : sum(name.startswith("read") for name in network.head_names)]
         torch.testing.assert_close(reads, torch.ones_like(reads))
 
@@ -64,7 +64,9 @@ def test_an_address_is_a_distribution_over_the_slots(build: str) -> None:
 @pytest.mark.parametrize("build", BUILDS)
 def test_a_memory_of_more_slots_needs_no_other_weights_and_steps_have_a_cost(build: str) -> None:
     network = BUILDS[build]((1,))
-    assert network.multiplications() > sum(each[0].numel() for each in network.parameters() if each.dim() == 3)
+    assert network.multiplications() > sum(
+        parameter[0].numel() for parameter in network.parameters() if parameter.dim() == 3
+    )
     if build != "lstm":
         sizes = network.options.model_dump() | {"slots": 50}
         larger = type(network)(type(network.options)(**sizes), 4, 3, (1,))
@@ -74,45 +76,47 @@ def test_a_memory_of_more_slots_needs_no_other_weights_and_steps_have_a_cost(bui
 
 
 def tell(network: nn.Module, **wanted: list[float]) -> Tensor:
-    """What heads are told, by hand; what is not named is zero."""
+    """Return instructions for the heads; those not named are zero."""
     return torch.tensor([[value for part in wanted.values() for value in part]])
 
 
 def test_a_turing_machine_told_by_hand_writes_steps_on_and_reads_back() -> None:
-    """One reading and one writing head: write (1, −1) to the slot after the first, then read there by content."""
+    """One reading and one writing head: write (1, −1) to the second slot, then read there by content."""
     network, large = NTM(NTMOptions(slots=4, depth=2, width=3), 1, 1), 50.0
     onward = [-large, -large, large]
     stay = [-large, large, -large]
     write = {"keys": [0.0] * 4, "strengths": [0.0, 0.0], "gates": [-large, -large], "shifts": [*stay, *onward]}
-    told = tell(network, **write, powers=[0.0, 0.0], erase=[large, large], add=[large, -large])
-    read, state = network.access(told, network.start(1, 4, torch.zeros(1)))
+    instructions = tell(network, **write, powers=[0.0, 0.0], erase=[large, large], add=[large, -large])
+    read, state = network.access(instructions, network.start(1, 4, torch.zeros(1)))
     torch.testing.assert_close(state.addresses[0], torch.eye(4)[[0, 1]])
     torch.testing.assert_close(state.memory[0, 1], torch.tensor([1.0, -1.0]))
     assert state.memory[0, [0, 2, 3]].abs().max() < 1e-5
     find = {"keys": [large, -large, 0.0, 0.0], "strengths": [large, 0.0], "gates": [large, -large]}
-    told = tell(network, **find, shifts=[*stay, *stay], powers=[large, 0.0], erase=[-large] * 2, add=[0.0] * 2)
-    read, state = network.access(told, state)
+    instructions = tell(network, **find, shifts=[*stay, *stay], powers=[large, 0.0], erase=[-large] * 2, add=[0.0] * 2)
+    read, state = network.access(instructions, state)
     torch.testing.assert_close(read[0, 0], torch.tensor([1.0, -1.0]))
 
 
 def test_an_lstm_is_what_torch_has() -> None:
-    """In float64; torch has the gates in another order, and the two maps of a layer apart."""
+    """In float64. Torch orders the gates differently and keeps a layer's two maps apart."""
     ours, theirs = BUILDS["lstm"]((1,)).double(), nn.LSTM(4, 5, num_layers=2, batch_first=True).double()
     order = torch.cat([torch.arange(10), torch.arange(15, 20), torch.arange(10, 15)])  # from i, f, o, u to i, f, u, o
     with torch.no_grad():
         for layer, recurrent in enumerate(ours.layers.recurrent):
-            own = ours.layers.given if layer == 0 else recurrent
+            layer_map = ours.layers.given if layer == 0 else recurrent
             above = recurrent.weight[0] if layer == 0 else recurrent.weight[0, 5:]
-            getattr(theirs, f"weight_ih_l{layer}").copy_((own.weight[0] if layer == 0 else own.weight[0, :5]).T[order])
+            getattr(theirs, f"weight_ih_l{layer}").copy_(
+                (layer_map.weight[0] if layer == 0 else layer_map.weight[0, :5]).T[order]
+            )
             getattr(theirs, f"weight_hh_l{layer}").copy_(above.T[order])
-            getattr(theirs, f"bias_ih_l{layer}").copy_(own.bias[0].uniform_(-1, 1)[order])
+            getattr(theirs, f"bias_ih_l{layer}").copy_(layer_map.bias[0].uniform_(-1, 1)[order])
             getattr(theirs, f"bias_hh_l{layer}").zero_()
-        wanted = theirs(examples()[0])[0] @ ours.output.weight[0] + ours.output.bias[0]
-    torch.testing.assert_close(ours(examples())[0], wanted)
+        expected = theirs(examples()[0])[0] @ ours.output.weight[0] + ours.output.bias[0]
+    torch.testing.assert_close(ours(examples())[0], expected)
 
 
 def dense_step(network: SAM, told: Tensor, state: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
-    """A step of sparse access written densely, with every slot read: equations 5 and 6 of Rae et al. 2016."""
+    """Take a sparse-access step in dense form, reading every slot: equations 5 and 6 of Rae et al. 2016."""
     depth = network.options.depth
     key, strength, add, amount, again = told.split([depth, 1, depth, 1, 1], dim=-1)
     unused = torch.nn.functional.one_hot(state["last"].argmin(1), network.options.slots).to(told)
@@ -122,19 +126,19 @@ def dense_step(network: SAM, told: Tensor, state: dict[str, Any]) -> tuple[Tenso
     read = scores.softmax(dim=-1).squeeze(1)
     used = (weights > 0.005) | (read > 0.005)
     last = torch.where(used, state["step"], state["last"])
-    found = (read.unsqueeze(1) @ memory).squeeze(1)
-    return found, {"memory": memory, "read": read, "last": last, "step": state["step"] + 1}
+    contents = (read.unsqueeze(1) @ memory).squeeze(1)
+    return contents, {"memory": memory, "read": read, "last": last, "step": state["step"] + 1}
 
 
 def test_sparse_access_to_all_slots_is_dense_access_and_so_are_its_gradients() -> None:
     options = SAMOptions(slots=5, depth=3, width=4, nearest=5)
     network = SAM(options, 4, 3).double()
     chance = torch.Generator().manual_seed(2)
-    told = torch.randn(8, 2, 3 + 1 + 3 + 1 + 1, generator=chance, dtype=torch.float64)
+    instructions = torch.randn(8, 2, 3 + 1 + 3 + 1 + 1, generator=chance, dtype=torch.float64)
     results = []
     for is_sparse in (True, False):
-        given = told.clone().requires_grad_()
-        sparse = network.start(2, 5, told)
+        leaf = instructions.clone().requires_grad_()
+        sparse = network.start(2, 5, instructions)
         dense = {
             "memory": torch.zeros(2, 5, 3, dtype=torch.float64),
             "read": torch.full((2, 5), 0.2, dtype=torch.float64),
@@ -142,7 +146,7 @@ def test_sparse_access_to_all_slots_is_dense_access_and_so_are_its_gradients() -
             "step": 0,
         }
         found = []
-        for step in given:
+        for step in leaf:
             if is_sparse:
                 read, sparse = network.access(step, sparse)
                 found.append(read.squeeze(1))
@@ -151,7 +155,7 @@ def test_sparse_access_to_all_slots_is_dense_access_and_so_are_its_gradients() -
                 found.append(read)
         outputs = torch.stack(found)
         (outputs * torch.arange(1.0, 4.0)).square().sum().backward()
-        results.append((outputs.detach(), given.grad))
+        results.append((outputs.detach(), leaf.grad))
     torch.testing.assert_close(*results)
 
 
@@ -160,7 +164,7 @@ def test_a_sparse_memory_keeps_a_few_slots_for_the_backward_pass_however_many_th
 
 
 def kept_for_backward(slots: int) -> int:
-    """How many numbers a pass over ten steps keeps for its gradients."""
+    """Return how many numbers a pass over ten steps keeps for its gradients."""
     network, sizes = SAM(SAMOptions(slots=slots, depth=8, width=4, nearest=2), 4, 3), []
 
     def keep(saved: Tensor) -> Tensor:

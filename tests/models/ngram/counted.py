@@ -1,4 +1,4 @@
-"""Sentences as tokens, and their counts, for the tests of n-grams."""
+"""Sentences as tokens and their counts, for the n-gram tests."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,12 +14,12 @@ SPECIAL = {"<unk>": UNKNOWN, "<s>": BEGIN, "</s>": END}
 
 
 def vocabulary(lines: Iterable[str]) -> list[str]:
-    """The words in the order in which they first occur."""
+    """Return the words in the order of their first occurrence."""
     return list(dict.fromkeys(word for line in lines for word in line.split()))
 
 
 def tokens_of(lines: Iterable[str], words: Sequence[str]) -> np.ndarray:
-    """The tokens of all lines, each of which begins and ends."""
+    """Return the tokens of all lines, each with a begin and an end."""
     numbers = {word: number for number, word in enumerate(words, FIRST)}
     sentences = [[BEGIN, *(numbers.get(word, UNKNOWN) for word in line.split()), END] for line in lines]
     return np.array([token for sentence in sentences for token in sentence], np.int64)
@@ -32,10 +32,10 @@ def counts_of(lines: Sequence[str], order: int, words: Sequence[str] | None = No
 
 
 def possible(size: int) -> np.ndarray:
-    """Which of so many tokens can be predicted."""
+    """Return which of this many tokens can be predicted."""
     return ~np.isin(np.arange(size), (PAD, BEGIN))
 
 
 def following(model: Ngrams, *context: int) -> np.ndarray:
-    """The log-probability of every token after a context, of which the last token counts most."""
+    """Return the log-probability of every token after a context whose last token counts most."""
     return NextTokens(model, torch.device("cpu"))(torch.tensor([context], dtype=torch.long))[0].numpy()

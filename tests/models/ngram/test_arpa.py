@@ -1,4 +1,4 @@
-"""ARPA files: what is written is read back to the bit, and every damage is told with its words."""
+"""ARPA files: written models read back bit for bit, and every kind of damage has its message."""
 
 import io
 from pathlib import Path
@@ -73,12 +73,12 @@ def test_a_small_file_by_hand() -> None:
     words, model = read(SMALL)
     assert words == ["a", "b"]
     text = tokens_of(["a b a"], words)
-    # a after <s> and b after a are in it; a after b backs off, and so does the end after a.
+    # It has a after <s> and b after a. It backs off for a after b, and for the end after a.
     assert model.score(text, text == BEGIN)[1:] == pytest.approx([-0.25, -0.125, 0.1 - 0.5, -0.2 - 1.0])
 
 
 def test_in_a_model_that_was_pruned_a_longer_n_gram_may_be_there_without_its_end() -> None:
-    """a b c is in it and b c is not, nor is b as a context of anything."""
+    """It has a b c but not b c, nor b as a context."""
     text = (
         SMALL.replace("ngram 1=4", "ngram 1=5")
         .replace("ngram 2=2", "ngram 2=2\nngram 3=1")
@@ -88,7 +88,7 @@ def test_in_a_model_that_was_pruned_a_longer_n_gram_may_be_there_without_its_end
     words, model = read(text)
     tokens = tokens_of(["a b c", "b c", "a b a"], words)
     scores = model.score(tokens, tokens == BEGIN)[tokens != BEGIN]
-    # After a b, and after b, there is but c: a, and c itself, back off by all the weights on the way.
+    # After a b and after b there is only c. a and c itself back off by all weights on the way.
     assert scores[[2, 5, 9]] == pytest.approx([-0.05, 0.1 - 0.9, -0.3 + 0.1 - 0.5])
     a, b, c = 4, 5, 6
     assert following(model, a, b)[[c, a]] == pytest.approx([-0.05, -0.3 + 0.1 - 0.5])
@@ -174,4 +174,4 @@ def test_whatever_is_changed_it_is_read_or_refused(data: st.DataObject) -> None:
         _, model = read(bytes(text))
     except Fault:
         return
-    assert all(np.isfinite(each).all() for each in model.backoffs)
+    assert all(np.isfinite(backoff).all() for backoff in model.backoffs)

@@ -1,6 +1,6 @@
-"""Compiled loops give what numpy gives, to the bit: counts, sums, models, scores, and the bytes of ARPA files.
+"""Compiled loops match numpy bit for bit: counts, sums, models, scores, and the bytes of ARPA files.
 
-Like all tests these run the loops as plain Python; the last one runs them compiled.
+Like all tests, these run the loops as plain Python; only the last one compiles them.
 """
 
 import os
@@ -25,7 +25,7 @@ WORDS = [f"w{number}" for number in range(300)]
 
 
 class Both(Protocol):
-    """Does something by numpy and by compiled loops."""
+    """Runs an operation with numpy and with compiled loops."""
 
     def __call__(self, work: Callable[[], Any]) -> tuple[Any, Any]: ...
 
@@ -35,18 +35,18 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Both:
     pytest.importorskip("numba")
 
     def run(work: Callable[[], Any]) -> tuple[Any, Any]:
-        found = []
+        results = []
         for items in (10**9, 0):
             monkeypatch.setattr(compiled, "_WITH_IMPORT", items)
             monkeypatch.setattr(compiled, "_ONCE_IMPORTED", items)
-            found.append(work())
-        return found[0], found[1]
+            results.append(work())
+        return results[0], results[1]
 
     return run
 
 
 def random_text(seed: int, tokens: int = 4000) -> tuple[np.ndarray, np.ndarray]:
-    """Return sentences of random words, some of them far more frequent than others, and where they start."""
+    """Return sentences of random words with very uneven frequencies, and their start places."""
     draw = np.random.default_rng(seed)
     text = np.minimum(draw.zipf(1.3, tokens), len(WORDS)) + 3
     text[draw.random(tokens) < 0.1] = BEGIN

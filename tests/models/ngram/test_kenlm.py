@@ -53,13 +53,13 @@ def test_every_n_gram_has_the_probability_and_the_back_off_that_kenlm_gives_it(
 def test_new_text_has_the_perplexities_that_kenlm_prints(theirs: tuple[list[str], Ngrams], ours: Ngrams) -> None:
     words, model = theirs
     text = tokens_of(lines("new.txt"), words)
-    predicted, known = text != BEGIN, text != UNKNOWN
-    for each in (model, ours):
-        scores = each.score(text, text == BEGIN)
+    predicted, in_vocabulary = text != BEGIN, text != UNKNOWN
+    for candidate in (model, ours):
+        scores = candidate.score(text, text == BEGIN)
         assert predicted.sum() == TOKENS
-        assert (~known).sum() == UNKNOWN_WORDS
+        assert (~in_vocabulary).sum() == UNKNOWN_WORDS
         assert 10 ** -scores[predicted].mean() == pytest.approx(PERPLEXITY, rel=1e-6)
-        assert 10 ** -scores[predicted & known].mean() == pytest.approx(WITHOUT_UNKNOWN, rel=1e-6)
+        assert 10 ** -scores[predicted & in_vocabulary].mean() == pytest.approx(WITHOUT_UNKNOWN, rel=1e-6)
 
 
 def test_a_pruned_model_has_the_n_grams_and_the_numbers_of_lmplz() -> None:
@@ -92,15 +92,15 @@ def test_kenlm_reads_what_we_write_and_scores_the_same(ours: Ngrams, tmp_path: P
 
 
 def test_fallback_discounts_are_those_of_kenlm() -> None:
-    """What `lmplz -o 3 --discount_fallback` writes of two lines."""
+    """Output of `lmplz -o 3 --discount_fallback` for two lines."""
     counts = counts_of(["a b", "b a c"], 3)
     model = estimate(NgramOptions(order=3, discount_fallback=True), counts, BEGIN, possible(counts.trie.size))
     a, b, c, end = 4, 5, 6, 3
-    known = {
+    scores = {
         (UNKNOWN,): -1, (c,): -0.7659168, (BEGIN, a): -0.4301247, (c, end): -0.20660876, (a, c): -0.4740302,
         (a, b, end): -0.1638568, (b, a, c): -0.17531641,
     }  # fmt: skip
-    for words, score in known.items():
+    for words, score in scores.items():
         row = model.trie.spell(len(words)).tolist().index(list(words))
         assert model.log_probabilities[len(words) - 1][row] == pytest.approx(score, abs=1e-6)
     assert model.backoffs[0][[BEGIN, a, b, c]] == pytest.approx([-0.30103] * 4, abs=1e-6)

@@ -1,4 +1,4 @@
-"""A model in a file that is mapped: the same numbers, open at once, and no damage is believed."""
+"""A model in a mapped file: same numbers, immediate opening, and no damage accepted."""
 
 import hashlib
 import json
@@ -52,7 +52,7 @@ def test_the_file_is_a_function_of_the_model(tmp_path: Path) -> None:
 
 
 def refused(path: Path, size: int) -> str:
-    """Return what is said of a file that cannot be opened, or whose numbers are not what they should be."""
+    """Return the refusal of a file that cannot be opened or has wrong numbers."""
     with pytest.raises(Fault) as caught:
         open_mapped(path).check(possible(size))
     return str(caught.value)
@@ -77,7 +77,7 @@ def test_every_byte_that_changes_and_every_byte_that_is_missing_is_noticed(tmp_p
 
 
 def with_head(content: bytes, **changes: object) -> bytes:
-    """Return the file with another head, whose checksum fits; contents stay where the old head puts them."""
+    """Return the file with another head and a matching checksum; contents stay where the old head puts them."""
     end = 48 + int.from_bytes(content[8:16], "little")
     head = json.loads(content[48:end]) | changes
     written = json.dumps(head, separators=(",", ":")).encode()

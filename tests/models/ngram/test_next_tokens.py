@@ -1,4 +1,4 @@
-"""What may follow many contexts at once is what each would give alone."""
+"""Next tokens of many contexts at once match those of each context alone."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def test_contexts_of_all_lengths_together_are_as_each_alone(order: int) -> None:
     model = estimate(options, counts, BEGIN, possible(counts.trie.size))
     text = tokens_of(["b a b c", "x c c a b"], ["a", "b", "c"]).tolist()
     contexts = [text[max(0, end - 3) : end] for end in range(len(text))]
-    padded = torch.tensor([[NOWHERE] * (3 - len(each)) + each for each in contexts])
+    padded = torch.tensor([[NOWHERE] * (3 - len(context)) + context for context in contexts])
     together = NextTokens(model, torch.device("cpu"))(padded)
-    alone = np.stack([following(model, *each) for each in contexts])
+    alone = np.stack([following(model, *context) for context in contexts])
     np.testing.assert_array_equal(together.numpy(), alone)

@@ -1,4 +1,4 @@
-"""What is counted, by hand and by Python's own counter, and that pieces of text add up."""
+"""N-gram counts by hand and by Python's own counter; pieces of text add up."""
 
 from collections import Counter
 from itertools import pairwise
@@ -20,8 +20,8 @@ def as_dict(counts: NgramCounts, order: int) -> dict[tuple[int, ...], int]:
 
 def test_the_bigrams_of_two_sentences() -> None:
     a, b = FIRST, FIRST + 1
-    found = as_dict(counts_of(["a b a", "a b"], order=2), 2)
-    assert found == {(BEGIN, a): 2, (a, b): 2, (b, a): 1, (a, END): 1, (b, END): 1}
+    counts = as_dict(counts_of(["a b a", "a b"], order=2), 2)
+    assert counts == {(BEGIN, a): 2, (a, b): 2, (b, a): 1, (a, END): 1, (b, END): 1}
 
 
 @given(LINES, st.integers(1, 5))
@@ -30,12 +30,12 @@ def test_n_grams_are_counted_as_a_counter_counts_them_and_never_over_the_end_of_
 ) -> None:
     words = list("abcd")
     counts = counts_of(lines, order, words)
-    for each in range(1, order + 1):
+    for size in range(1, order + 1):
         sentences = [tokens_of([line], words).tolist() for line in lines]
         slow = Counter(
-            tuple(sentence[start : start + each]) for sentence in sentences for start in range(len(sentence) - each + 1)
+            tuple(sentence[start : start + size]) for sentence in sentences for start in range(len(sentence) - size + 1)
         )
-        assert as_dict(counts, each) == slow
+        assert as_dict(counts, size) == slow
 
 
 @given(LINES, LINES, st.integers(1, 4))
@@ -50,7 +50,7 @@ def test_pieces_of_text_add_up_to_the_whole(first: list[str], second: list[str],
 def test_nothing_adds_nothing() -> None:
     counts = counts_of(["a b", "b"], 3)
     added = no_counts(3, counts.trie.size) + counts
-    assert [each.tolist() for each in added.counts] == [each.tolist() for each in counts.counts]
+    assert [count.tolist() for count in added.counts] == [count.tolist() for count in counts.counts]
 
 
 def test_suffixes_are_n_grams_without_their_first_word() -> None:

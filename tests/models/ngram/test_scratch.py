@@ -1,4 +1,4 @@
-"""Counts in temporary files: the same model to the bit, nothing left behind, and a full disk told in a sentence."""
+"""Counts in temporary files: the same model bit for bit, nothing left behind, and a message for a full disk."""
 
 import errno
 import os

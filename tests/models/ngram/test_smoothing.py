@@ -1,4 +1,4 @@
-"""Probabilities worked out on paper, and what holds for every kind of smoothing: they add up to one."""
+"""Probabilities computed by hand; with every kind of smoothing they sum to one."""
 
 import math
 from typing import Any
@@ -31,32 +31,32 @@ def model_of(lines: list[str], order: int, **settings: Any) -> Ngrams:
 
 
 def after(model: Ngrams, *context: int) -> np.ndarray:
-    """The probabilities of all tokens after a context."""
+    """Return the probabilities of all tokens after a context."""
     return np.asarray(10 ** following(model, *context))
 
 
 def test_adjusted_counts_are_the_words_before_but_for_what_begins_a_sentence() -> None:
     counts = counts_of([*LINES, "a b"], 2)
     words, pairs = adjusted_counts(counts, BEGIN)
-    # </s> stands after b and c, a after <s> and b, b after <s> and a, c after a.
+    # </s> follows b and c, a follows <s> and b, b follows <s> and a, c follows a.
     assert {token: int(words[token]) for token in (BEGIN, END, A, B, C)} == {BEGIN: 0, END: 2, A: 2, B: 2, C: 1}
-    assert pairs.tolist() == counts.counts[1].tolist()  # of the highest order they are how often it occurs
+    assert pairs.tolist() == counts.counts[1].tolist()  # for the highest order, the number of occurrences
     three = counts_of([*LINES, "a b"], 3)
     spelled = [tuple(row) for row in three.trie.spell(2).tolist()]
     adjusted = dict(zip(spelled, adjusted_counts(three, BEGIN)[1].tolist(), strict=True))
     assert adjusted[BEGIN, A] == 2  # sentences
-    assert adjusted[A, B] == 1  # only <s> stands before it, though it occurs twice
+    assert adjusted[A, B] == 1  # only <s> precedes it, though it occurs twice
 
 
 def test_kneser_ney_by_hand() -> None:
-    """With D = ½, 1, 1½ the words have (2−1, 2−1, 2−1, 1−½) / 7, and half of all is shared by the five possible."""
+    """With D = ½, 1, 1½ the words have (2−1, 2−1, 2−1, 1−½) / 7, and the five possible ones share half of all."""
     model = model_of(LINES, 2, smoothing="kneser-ney", discount_fallback=True)
     words = after(model)
     expected = {UNKNOWN: 1 / 10, END: 1 / 7 + 1 / 10, A: 1 / 7 + 1 / 10, B: 1 / 7 + 1 / 10, C: 1 / 14 + 1 / 10}
     assert {token: pytest.approx(value, rel=1e-6) for token, value in expected.items()} == dict(
         zip(expected, words[list(expected)].tolist(), strict=True)
     )
-    # After b come </s> and a, once each: half of each is discounted and given to the words alone.
+    # </s> and a follow b once each: half of each is discounted and given to the unigrams.
     assert after(model, B)[A] == pytest.approx((1 - 0.5) / 2 + 0.5 * (1 / 7 + 1 / 10), rel=1e-6)
     assert after(model, B)[C] == pytest.approx(0.5 * (1 / 14 + 1 / 10), rel=1e-6)
 
@@ -83,7 +83,7 @@ def test_add_k_counts_what_begins_a_sentence_in_the_shorter_context_it_has() -> 
 
 
 def test_back_off_by_hand() -> None:
-    """Words occur 2, 2, 2 and 1 times of 7, each discounted by 1/(1 + 2·3); pairs once each, discounted by ½."""
+    """Words occur 2, 2, 2 and 1 times of 7, each discounted by 1/(1 + 2·3); pairs occur once, discounted by ½."""
     model = model_of(LINES, 2, smoothing="back-off", discount_fallback=True)
     single = {token: (count - 1 / 7) / 7 + 1 / 7 * 4 / 7 / 5 for token, count in ((END, 2), (A, 2), (B, 2), (C, 1))}
     assert after(model)[A] == pytest.approx(single[A], rel=1e-6)
@@ -92,7 +92,7 @@ def test_back_off_by_hand() -> None:
     assert after(model, B)[C] == pytest.approx(given_back * single[C], rel=1e-6)
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda each: f"{each['smoothing']} {each.get('k', '')}")
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda options: f"{options['smoothing']} {options.get('k', '')}")
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_probabilities_add_up_to_one_after_every_context(settings: dict[str, Any], order: int) -> None:
     lines = ["a b a c", "a b", "c c a b", "a", "b b b b a", "d a b"]
@@ -104,15 +104,15 @@ def test_probabilities_add_up_to_one_after_every_context(settings: dict[str, Any
         assert (probabilities[possible(len(probabilities))] > 0).all()
 
 
-@pytest.mark.parametrize("settings", SETTINGS[:2], ids=lambda each: each["smoothing"])
+@pytest.mark.parametrize("settings", SETTINGS[:2], ids=lambda options: options["smoothing"])
 def test_a_text_in_which_everything_follows_everything_still_adds_up(settings: dict[str, Any]) -> None:
-    """Every token that there is, unknown ones and ends included, is seen after b."""
+    """Every token, including unknown ones and ends, occurs after b."""
     counts = counts_of(["b b x b", "b b"], 2, ["b"])
     model = estimate(NgramOptions(order=2, **settings), counts, BEGIN, possible(counts.trie.size))
     assert after(model, FIRST).sum() == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda each: f"{each['smoothing']} {each.get('k', '')}")
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda options: f"{options['smoothing']} {options.get('k', '')}")
 def test_a_text_is_scored_as_its_words_are_predicted_one_by_one(settings: dict[str, Any]) -> None:
     lines = ["a b a c", "a b", "c c a b", "a", "b b b b a"]
     model = model_of(lines, 3, **settings)
@@ -126,7 +126,7 @@ def test_a_text_is_scored_as_its_words_are_predicted_one_by_one(settings: dict[s
 @pytest.mark.parametrize("prune", [[0, 1], [0, 0, 1], [0, 1, 2, 3], [0, 9]])
 def test_what_is_pruned_leaves_its_probability_to_the_others(prune: list[int]) -> None:
     lines = ["a b a c", "a b", "c c a b", "a", "b b b b a", "d a b", "a b a c"]
-    whole, pruned = (model_of(lines, 4, discount_fallback=True, prune=each) for each in ([], prune))
+    whole, pruned = (model_of(lines, 4, discount_fallback=True, prune=cutoffs) for cutoffs in ([], prune))
     counts = counts_of(lines, 4)
     for order, threshold in enumerate(NgramOptions(order=4, prune=prune).thresholds[1:], 2):
         assert pruned.trie.rows(order) == np.count_nonzero(counts.counts[order - 1] > threshold)

@@ -1,4 +1,4 @@
-"""Counts and models in files: back to the bit, and nothing inconsistent is believed."""
+"""Counts and models in files: read back bit for bit, and nothing inconsistent accepted."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A linear chain over tags, against every sequence there is: its total, its best, its marginals."""
+"""A linear chain over tags compared with all sequences: total, best path and marginals."""
 
 from itertools import pairwise, product
 
@@ -27,13 +27,13 @@ def emissions() -> Tensor:
 
 
 def every_score(chain: Chain, emissions: Tensor, length: int) -> dict[tuple[int, ...], float]:
-    """The score of every sequence of tags, term by term."""
-    found = {}
+    """Return the score of every tag sequence, term by term."""
+    scores = {}
     for tags in product(range(TAGS), repeat=length):
-        own = sum(emissions[place, tag] for place, tag in enumerate(tags))
+        tag_scores = sum(emissions[place, tag] for place, tag in enumerate(tags))
         between = sum(chain.between[one, other] for one, other in pairwise(tags))
-        found[tags] = float(chain.first[tags[0]] + own + between + chain.last[tags[-1]])
-    return found
+        scores[tags] = float(chain.first[tags[0]] + tag_scores + between + chain.last[tags[-1]])
+    return scores
 
 
 def test_total_best_and_marginals_are_those_of_all_sequences(chain: Chain, emissions: Tensor) -> None:
@@ -48,26 +48,26 @@ def test_total_best_and_marginals_are_those_of_all_sequences(chain: Chain, emiss
         assert not best[row, length:].any()
         assert not marginals[row, length:].any()
         for place, tag in product(range(length), range(TAGS)):
-            own = [score for tags, score in scores.items() if tags[place] == tag]
-            share = (torch.tensor(own, dtype=torch.float64).logsumexp(dim=0) - expected).exp()
+            matching = [score for tags, score in scores.items() if tags[place] == tag]
+            share = (torch.tensor(matching, dtype=torch.float64).logsumexp(dim=0) - expected).exp()
             torch.testing.assert_close(marginals[row, place, tag], share)
 
 
 def test_the_score_of_a_sequence_is_the_sum_of_its_terms(chain: Chain, emissions: Tensor) -> None:
     tags = torch.tensor([[2, 0, 1], [1, 2, 2], [0, 2, 1]])
-    found = chain.score(emissions, torch.tensor(LENGTHS), tags)
+    result = chain.score(emissions, torch.tensor(LENGTHS), tags)
     expected = [
         every_score(chain, emissions[row], length)[tuple(tags[row, :length].tolist())]
         for row, length in enumerate(LENGTHS)
     ]
-    assert found.tolist() == pytest.approx(expected)
+    assert result.tolist() == pytest.approx(expected)
 
 
 def test_the_probabilities_of_all_sequences_add_up_to_one(chain: Chain, emissions: Tensor) -> None:
     every = torch.tensor(list(product(range(TAGS), repeat=3)))
     rows = emissions[:1].expand(len(every), -1, -1)
-    found = chain.log_probability(rows, torch.full((len(every),), 3), every).exp().sum()
-    assert float(found) == pytest.approx(1.0)
+    result = chain.log_probability(rows, torch.full((len(every),), 3), every).exp().sum()
+    assert float(result) == pytest.approx(1.0)
 
 
 def test_a_new_chain_is_a_softmax_at_each_word(emissions: Tensor) -> None:

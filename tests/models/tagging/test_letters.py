@@ -1,4 +1,4 @@
-"""Vectors of words from their letters: the largest output of a filter, whatever words stand beside."""
+"""Word vectors from letters: the largest output of a filter, whatever the neighbouring words."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def test_padding_and_other_words_change_nothing(kind: str) -> None:
 
 
 def test_a_filter_gives_the_largest_of_what_it_finds() -> None:
-    """With vectors of one number, 1 for the letter 5 and 0 for others, and a filter (1, 10, 100) of three letters."""
+    """Vectors of one number, 1 for the letter 5 and 0 for others, and a filter (1, 10, 100) of three letters."""
     letters = LetterReader(LetterOptions(embedding=1, width=2), letters=8, pad=0)
     assert letters.filters is not None
     with torch.no_grad():
@@ -49,10 +49,10 @@ def test_what_is_not_read_has_no_place() -> None:
     every = TokenFeatures(TaggerOptions(letters=LetterOptions(width=6)), sizes._replace(columns=(5, 7)))
     places = torch.zeros(1, 2, dtype=torch.long)
     columns, none = torch.zeros(1, 2, 2).long(), places[:, :0]
-    given = TokenInputs(
+    inputs = TokenInputs(
         places, places, columns, places, torch.tensor([SHORT]), torch.tensor([2]), none, torch.tensor([0]), none
     )
-    assert every(given).shape == (1, 2, every.width) == (1, 2, 6 + 8 + 2 * 32)
+    assert every(inputs).shape == (1, 2, every.width) == (1, 2, 6 + 8 + 2 * 32)
 
 
 def test_two_directions_share_an_even_width() -> None:

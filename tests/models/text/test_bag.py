@@ -1,4 +1,4 @@
-"""Bags of words: keys and counts of n-grams, what each is worth, naive Bayes on paper, and logistic regression."""
+"""Bags of words: n-gram keys, counts and weights, naive Bayes by hand, and logistic regression."""
 
 import math
 
@@ -13,7 +13,7 @@ TEXTS = TextRows(torch.tensor([[4, 5, 4, 4], [6, 0, 0, 0]]), torch.tensor([4, 1]
 
 
 def bag_of_words(classes: int = 2, **options: object) -> Bag:
-    """A bag that knows the tokens 4 and 5, whose weights are drawn."""
+    """Return a bag of the tokens 4 and 5 with random weights."""
     torch.manual_seed(1)
     bag = Bag(BagOptions.model_validate({"ngrams": 1, **options}), 9, torch.tensor([5, 6]), classes).double()
     torch.nn.init.normal_(bag.weight)
@@ -37,7 +37,7 @@ def test_runs_are_counted_where_they_begin() -> None:
 
 
 def scores(bag: Bag, worth: Tensor) -> Tensor:
-    """What a bag should answer to texts whose n-grams are worth so much (text, n-gram)."""
+    """Return a bag's expected answers to texts with these n-gram values (text, n-gram)."""
     return torch.log_softmax(worth.double() @ (bag.weight * bag.ratios) + bag.bias, dim=-1)
 
 
@@ -49,7 +49,7 @@ def test_what_an_ngram_is_worth() -> None:
     torch.testing.assert_close(binary.answer(TEXTS), scores(binary, torch.tensor([[1, 1], [0, 0]])))
     rare = bag_of_words(values="tf-idf")
     rare.take_counts(NgramTable(torch.tensor([5, 6]), torch.tensor([[2.0, 1.0], [1.0, 0.0]]), all_texts=3))
-    # Token 4 is in all three texts, so that log(4/4) + 1 = 1; token 5 is in one: log(4/2) + 1.
+    # Token 4 is in all three texts, so log(4/4) + 1 = 1; token 5 is in one: log(4/2) + 1.
     worth = torch.tensor([3.0, math.log(2) + 1], dtype=torch.float64)
     torch.testing.assert_close(rare.rarity[1].item(), math.log(2) + 1)
     expected = scores(rare, torch.stack([worth / worth.norm(), 0 * worth]))
@@ -57,7 +57,7 @@ def test_what_an_ngram_is_worth() -> None:
 
 
 def test_log_count_ratios_on_paper() -> None:
-    """In the first class 3 texts have the one n-gram and 1 the other, in the second class none and 2."""
+    """In the first class 3 texts have one n-gram and 1 the other; in the second class none and 2."""
     bag = bag_of_words(naive_bayes=True)
     bag.take_counts(NgramTable(torch.tensor([5, 6]), torch.tensor([[3.0, 0.0], [1.0, 2.0]]), all_texts=6))
     # With 1 added: p = (4, 2) of 6, q = (1, 3) of 4.
@@ -78,7 +78,7 @@ def test_the_gradient_is_that_of_logistic_regression() -> None:
 
 
 def test_logistic_regression_finds_what_is_known_on_paper() -> None:
-    """One word, in 3 of 4 texts of class 1 and 1 of 4 of class 0: the odds are 3 with it and 1/3 without."""
+    """One word is in 3 of 4 texts of class 1 and 1 of 4 of class 0: the odds are 3 with it and 1/3 without."""
     rows = torch.tensor([[4], [4], [4], [6], [4], [6], [6], [6]])
     labels = torch.tensor([1, 1, 1, 1, 0, 0, 0, 0])
     bag = Bag(BagOptions(ngrams=1, l2=0.0), 9, torch.tensor([5]), 2).double()
@@ -92,6 +92,6 @@ def test_logistic_regression_finds_what_is_known_on_paper() -> None:
         return loss
 
     solver.step(closure)
-    found = bag.answer(texts).exp()[:, 1].detach()
+    probabilities = bag.answer(texts).exp()[:, 1].detach()
     expected = torch.tensor([0.75, 0.25], dtype=torch.float64)
-    torch.testing.assert_close(found[[0, 3]], expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(probabilities[[0, 3]], expected, rtol=1e-4, atol=1e-4)

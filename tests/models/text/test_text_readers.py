@@ -1,4 +1,4 @@
-"""Networks over words: what pooling weighs, what padding and batch-mates may not change, and what order does."""
+"""Networks over words: what pooling weights, what padding and batch-mates may not change, and the effect of order."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ READERS: dict[str, Any] = {
 
 
 def texts(*rows: list[int], pads: int = 0) -> TextRows:
-    """Rows of tokens as a batch, with some more padding if asked for."""
+    """Return rows of tokens as a batch, with extra padding on request."""
     time = max(map(len, rows)) + pads
     tokens = torch.tensor([row + [WORDS.pad] * (time - len(row)) for row in rows])
     return TextRows(tokens, torch.tensor([len(row) for row in rows]))
@@ -100,13 +100,13 @@ def test_states_of_words_are_those_of_the_words_alone() -> None:
 
 
 def test_an_aspect_guides_the_attention_and_joins_the_inputs() -> None:
-    given = texts([4, 5, 6, 7], [4, 5, 6, 7])._replace(
+    batch = texts([4, 5, 6, 7], [4, 5, 6, 7])._replace(
         aspects=torch.tensor([[5, 0], [6, 7]]), aspect_lengths=torch.tensor([1, 2])
     )
     answers: dict[str, Tensor] = {}
     for aspect in ("ignored", "query", "inputs", "both"):
         reader = RecurrentReader(RnnOptions(inputs=INPUTS, width=8, aspect=aspect), WORDS).eval()
-        answers[aspect] = reader.summary(given)
+        answers[aspect] = reader.summary(batch)
     for aspect, (one, other) in answers.items():
         assert torch.allclose(one, other) == (aspect == "ignored")
 
@@ -130,7 +130,7 @@ def test_what_does_not_go_with_an_aspect_is_refused(table: dict[str, Any], words
 
 
 def about(place: int, length: int, *rows: list[int]) -> TextRows:
-    """Texts that are asked about an aspect of so many words at this place; its words are of no concern."""
+    """Return texts with an aspect of this many words at this place; its words do not matter."""
     every = torch.full((len(rows),), length)
     return texts(*rows)._replace(
         aspects=torch.ones(len(rows), length, dtype=torch.long),
@@ -140,7 +140,7 @@ def about(place: int, length: int, *rows: list[int]) -> TextRows:
 
 
 def test_a_text_is_read_up_to_its_aspect_from_both_ends() -> None:
-    """TD-LSTM: what follows an aspect changes nothing forwards, and what precedes it nothing backwards."""
+    """TD-LSTM: the text after an aspect changes nothing forwards, and the text before it nothing backwards."""
     reader = RecurrentReader(RnnOptions(inputs=INPUTS, width=8, aspect="place", pooling="aspect"), WORDS).eval()
     whole = reader.summary(about(1, 2, [4, 5, 6, 7, 8], [4, 5, 6, 9, 9], [10, 5, 6, 7, 8]))
     ends = reader.states(texts([4, 5, 6]))[:, -1], reader.states(texts([5, 6, 7, 8]))[:, 0]
@@ -151,21 +151,21 @@ def test_a_text_is_read_up_to_its_aspect_from_both_ends() -> None:
 
 
 def test_states_count_less_the_farther_from_the_aspect() -> None:
-    """With a reach of 1, words 2 and 1 before it count exp(−2) and exp(−½), two within it 1, and one behind exp(−½)."""
-    given = about(2, 2, [4, 5, 6, 7, 8])
+    """With a reach of 1, words 2 and 1 before it weigh exp(−2) and exp(−½), two within it 1, one after it exp(−½)."""
+    batch = about(2, 2, [4, 5, 6, 7, 8])
     expected = torch.tensor([[-2.0, -0.5, 0.0, 0.0, -0.5]]).exp()
-    torch.testing.assert_close(nearness(given, 5, reach=1.0), expected)
+    torch.testing.assert_close(nearness(batch, 5, reach=1.0), expected)
     reader = RecurrentReader(RnnOptions(inputs=INPUTS, width=8, aspect="place", pooling="mean", near=1.0), WORDS).eval()
-    torch.testing.assert_close(reader.summary(given), (reader.states(given) * expected[..., None]).mean(dim=1))
+    torch.testing.assert_close(reader.summary(batch), (reader.states(batch) * expected[..., None]).mean(dim=1))
 
 
 def test_ready_vectors_are_kept_tuned_or_both() -> None:
     ready = torch.randn(4, 3)
-    known = torch.tensor([False, False, True, True])
+    has_vector = torch.tensor([False, False, True, True])
     tokens = torch.tensor([[2, 3, 1]])
     for kind, learns, width in (("frozen", [False], 3), ("tuned", [True], 3), ("both", [False, True], 6)):
         inputs = WordInputs(InputOptions(vectors=kind), InputTokens(4, 0, 1, vector_width=3))
-        inputs.take_vectors(ready, known)
+        inputs.take_vectors(ready, has_vector)
         assert [table.requires_grad for table in inputs.tables] == learns
         assert inputs.width == width
         for part in inputs(tokens).split(3, dim=-1):
@@ -178,7 +178,7 @@ def test_ready_vectors_are_kept_tuned_or_both() -> None:
 def test_dropped_words_are_read_as_unknown_and_padding_stays() -> None:
     inputs = WordInputs(InputOptions(width=3, word_dropout=0.999), WORDS)
     torch.manual_seed(0)
-    found = inputs(texts([4, 5, 6], [7]).tokens)
-    torch.testing.assert_close(found[0], inputs.tables[0][[1, 1, 1]])
-    torch.testing.assert_close(found[1], inputs.tables[0][[1, 0, 0]])
+    vectors = inputs(texts([4, 5, 6], [7]).tokens)
+    torch.testing.assert_close(vectors[0], inputs.tables[0][[1, 1, 1]])
+    torch.testing.assert_close(vectors[1], inputs.tables[0][[1, 0, 0]])
     assert torch.equal(inputs.eval()(texts([4]).tokens)[0, 0], inputs.tables[0][4])

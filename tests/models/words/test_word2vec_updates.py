@@ -1,4 +1,4 @@
-"""word2vec's updates: on paper, and each of them held to autograd in float64."""
+"""word2vec's updates: by hand, and each compared with autograd in float64."""
 
 import os
 import subprocess
@@ -24,9 +24,9 @@ from regard.models.words.text import TextBatch
 from regard.models.words.text_losses import Predictions
 
 COUNTS = np.array([5, 4, 3, 2, 2, 1, 1])
-WORDS = np.array([0, 1, 2, 3, 4, 1, 5, 6], np.int32)  # two sentences, of five words and of three
+WORDS = np.array([0, 1, 2, 3, 4, 1, 5, 6], np.int32)  # two sentences, of five and three words
 STARTS = np.array([0, 5, 8])
-# The rows that each word is made of: some have an n-gram beside their own.
+# The rows that make up each word: some have an n-gram besides their own.
 PARTS = [[0, 7], [1], [2, 8], [3], [4, 7], [5], [6]]
 PART_STARTS = np.cumsum([0, *map(len, PARTS)])
 PART_ROWS = np.array([row for rows in PARTS for row in rows], np.int32)
@@ -47,8 +47,8 @@ def tables(kind: torch.dtype, contexts: int = 7) -> tuple[Tensor, Tensor]:
 
 
 def predicted(lows: list[int], highs: list[int], is_cbow: bool) -> tuple[list[list[int]], list[list[int]]]:
-    """The rows that predict at each place, and the words that they predict."""
-    around = [[int(WORDS[each]) for each in others] for others in places_around(lows, highs)]
+    """Return the predicting rows at each place, and the words they predict."""
+    around = [[int(WORDS[position]) for position in others] for others in places_around(lows, highs)]
     if is_cbow:
         return [[row for word in words for row in PARTS[word]] for words in around], [[int(word)] for word in WORDS]
     return [PARTS[word] for word in WORDS], around
@@ -56,7 +56,7 @@ def predicted(lows: list[int], highs: list[int], is_cbow: bool) -> tuple[list[li
 
 def places_around(lows: list[int], highs: list[int]) -> list[list[int]]:
     spans = enumerate(zip(lows, highs, strict=True))
-    return [[each for each in range(*span) if each != place] for place, span in spans]
+    return [[position for position in range(*span) if position != place] for place, span in spans]
 
 
 @pytest.mark.parametrize("divide", [False, True])
@@ -65,7 +65,7 @@ def places_around(lows: list[int], highs: list[int]) -> list[list[int]]:
 def test_each_loss_is_updated_as_autograd_says(
     loss: str, is_cbow: bool, divide: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn: list[int] = []
+    draws: list[int] = []
     reaches: list[int] = []
     draw_word, draw_below = text_updates._draw_word, text_updates._draw_below
 
@@ -74,12 +74,12 @@ def test_each_loss_is_updated_as_autograd_says(
         return WINDOW - reaches[-1]
 
     def word(chance: np.ndarray, chances: Chances) -> int:
-        # Distinct ones: a word that is drawn twice for one prediction is learnt from twice, one after the other.
-        with monkeypatch.context() as own:
-            own.setattr(text_updates, "_draw_below", draw_below)
-            while (new := int(draw_word(chance, chances))) in drawn[len(drawn) // 3 * 3 :]:
+        # Distinct words: one drawn twice for a prediction would be learnt from twice in succession.
+        with monkeypatch.context() as patch:
+            patch.setattr(text_updates, "_draw_below", draw_below)
+            while (new := int(draw_word(chance, chances))) in draws[len(draws) // 3 * 3 :]:
                 pass
-        drawn.append(new)
+        draws.append(new)
         return new
 
     monkeypatch.setattr(text_updates, "_draw_below", reach)
@@ -91,41 +91,41 @@ def test_each_loss_is_updated_as_autograd_says(
         "softmax": text_updates.SOFTMAX,
     }
     centres, contexts = tables(torch.float64, 6 if loss == "hierarchical" else 7)
-    own = [centres.clone(), contexts.clone()]
-    total, told = learn_text(
-        WORDS, STARTS, 0, 2, (0.5, 0.5), Tables(own[0].numpy(), own[1].numpy(), PART_STARTS, PART_ROWS),
+    copies = [centres.clone(), contexts.clone()]
+    total, count = learn_text(
+        WORDS, STARTS, 0, 2, (0.5, 0.5), Tables(copies[0].numpy(), copies[1].numpy(), PART_STARTS, PART_ROWS),
         Settings(is_cbow, WINDOW, kinds[loss], 3, divide),
         Chances(np.ones(7, np.float32), *alias_table(shares(COUNTS, 0.75))), Branches(*TREE), np.uint64(77),
     )  # fmt: skip
     spans = [(max(place - far, 0 if place < 5 else 5), min(place + far + 1, 5 if place < 5 else 8))
              for place, far in enumerate(reaches)]  # fmt: skip
     inputs, aims = predicted([low for low, _ in spans], [high for _, high in spans], is_cbow)
-    negatives = [drawn[first : first + 3] for first in range(0, len(drawn), 3)]
+    negatives = [draws[first : first + 3] for first in range(0, len(draws), 3)]
     losses: dict[str, Loss] = {
         "negative": negative_loss(negatives), "hierarchical": path_loss(PATHS), "softmax": softmax_loss
     }  # fmt: skip
     expected = learn(centres, contexts, inputs, aims, losses[loss], [0.5] * 8, divide)
     assert len(set(reaches)) == WINDOW
-    assert (total, told) == (pytest.approx(sum(expected)), len(expected))
-    torch.testing.assert_close(own, [centres, contexts])
+    assert (total, count) == (pytest.approx(sum(expected)), len(expected))
+    torch.testing.assert_close(copies, [centres, contexts])
 
 
 @pytest.mark.parametrize("divide", [False, True])
 @pytest.mark.parametrize("is_cbow", [False, True])
 @pytest.mark.usefixtures("triton_interpreter")
 def test_the_kernel_of_a_gpu_learns_the_same(is_cbow: bool, divide: bool) -> None:
-    """Triton's interpreter has one program after another, and so one place after another, as the reference."""
+    """Triton's interpreter runs one program after another, and so one place after another, like the reference."""
     lows, highs = [0, 0, 0, 1, 3, 5, 5, 6], [3, 2, 5, 5, 5, 8, 8, 8]
     chance = torch.Generator().manual_seed(5)
-    # Distinct ones: of a word that is drawn twice for one prediction the kernel adds both steps at once.
-    drawn = torch.stack([torch.randperm(7, generator=chance)[:3] for _ in range(8 * (1 if is_cbow else 2 * WINDOW))])
-    drawn = drawn.reshape(8, -1, 3).int()
+    # Distinct words: for one drawn twice the kernel adds both steps at once.
+    draws = torch.stack([torch.randperm(7, generator=chance)[:3] for _ in range(8 * (1 if is_cbow else 2 * WINDOW))])
+    draws = draws.reshape(8, -1, 3).int()
     rates = torch.linspace(0.5, 0.1, 8)
     centres, contexts = tables(torch.float32)
-    own = [centres.clone(), contexts.clone()]
+    copies = [centres.clone(), contexts.clone()]
     parts = torch.from_numpy(PART_STARTS), torch.from_numpy(PART_ROWS)
-    found = learn_places(
-        torch.from_numpy(WORDS), torch.tensor(lows).int(), torch.tensor(highs).int(), rates, drawn, parts, *own,
+    result = learn_places(
+        torch.from_numpy(WORDS), torch.tensor(lows).int(), torch.tensor(highs).int(), rates, draws, parts, *copies,
         is_cbow, divide, WINDOW, 3,
     )  # fmt: skip
     inputs, aims = predicted(lows, highs, is_cbow)
@@ -133,18 +133,18 @@ def test_the_kernel_of_a_gpu_learns_the_same(is_cbow: bool, divide: bool) -> Non
         [0] if is_cbow else [other - place + WINDOW - (other > place) for other in others]
         for place, others in enumerate(places_around(lows, highs))
     ]
-    negatives = [drawn[place, slot].tolist() for place, own_slots in enumerate(slots) for slot in own_slots]
+    negatives = [draws[place, slot].tolist() for place, own_slots in enumerate(slots) for slot in own_slots]
     exact = [centres.double(), contexts.double()]
     expected = learn(exact[0], exact[1], inputs, aims, negative_loss(negatives), rates.tolist(), divide)
-    assert float(found.sum()) == pytest.approx(sum(expected))
-    torch.testing.assert_close([each.double() for each in own], exact, rtol=1e-5, atol=1e-6)
+    assert float(result.sum()) == pytest.approx(sum(expected))
+    torch.testing.assert_close([table.double() for table in copies], exact, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["skip-gram", "cbow"])
 @pytest.mark.parametrize("loss", ["negative", "hierarchical", "softmax"])
 def test_what_is_measured_is_what_training_minimises_in_expectation(loss: str, method: str) -> None:
-    """Summed over all that could be drawn, each loss of the reference is the one that is measured."""
-    centres, contexts = (each.double() for each in tables(torch.float64, 6 if loss == "hierarchical" else 7))
+    """Summed over all possible draws, each loss of the reference is the measured one."""
+    centres, contexts = (table.double() for table in tables(torch.float64, 6 if loss == "hierarchical" else 7))
     vectors = torch.stack([centres[rows].mean(0) for rows in PARTS]).float()
     noise = torch.from_numpy(shares(COUNTS, 0.75))
     options = Word2VecOptions(width=4, window=WINDOW, loss=loss, method=method)
@@ -154,12 +154,12 @@ def test_what_is_measured_is_what_training_minimises_in_expectation(loss: str, m
     expected = counted = 0.0
     for place, word in enumerate(WORDS):
         low, high = (0, 5) if place < 5 else (5, 8)
-        around = [each for each in range(max(low, place - 2), min(high, place + 3)) if each != place]
+        around = [position for position in range(max(low, place - 2), min(high, place + 3)) if position != place]
         if method == "cbow":
             hidden = vectors[WORDS[around]].double().mean(0)
             cases = [(hidden, word, 1.0)]
         else:
-            cases = [(vectors[word].double(), WORDS[each], (3 - abs(each - place)) / 2) for each in around]
+            cases = [(vectors[word].double(), WORDS[position], (3 - abs(position - place)) / 2) for position in around]
         for hidden, aim, share in cases:
             if loss == "softmax":
                 cost = softmax_loss(hidden, contexts, aim, 0)
@@ -197,10 +197,12 @@ print(tables.centres.tolist(), tables.context_biases.tolist())
 
 @pytest.mark.long
 def test_what_numba_compiles_does_what_python_does(tmp_path: Path) -> None:
-    """It only takes sums in another order."""
-    found = []
+    """Only the order of its sums differs."""
+    outputs = []
     for disabled in ("1", "0"):
-        given = os.environ | {"NUMBA_DISABLE_JIT": disabled, "NUMBA_CACHE_DIR": str(tmp_path)}
-        done = subprocess.run([sys.executable, "-c", COMPILED], env=given, capture_output=True, text=True, check=True)
-        found.append([float(number) for number in done.stdout.translate(str.maketrans("[](),", "     ")).split()])
-    assert found[1] == pytest.approx(found[0], rel=1e-9, abs=1e-12)
+        environment = os.environ | {"NUMBA_DISABLE_JIT": disabled, "NUMBA_CACHE_DIR": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", COMPILED], env=environment, capture_output=True, text=True, check=True
+        )
+        outputs.append([float(number) for number in done.stdout.translate(str.maketrans("[](),", "     ")).split()])
+    assert outputs[1] == pytest.approx(outputs[0], rel=1e-9, abs=1e-12)

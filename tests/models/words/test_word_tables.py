@@ -1,4 +1,4 @@
-"""What word vectors are drawn, coded and counted by: on paper."""
+"""Tables for drawing, coding and counting in word vectors, by hand."""
 
 from itertools import pairwise
 
@@ -31,7 +31,7 @@ def test_a_huffman_tree_has_the_shortest_expected_path() -> None:
     assert len(set(paths)) == 6
     assert {path[0][0] for path in paths} == {4}, "all ways begin at the root"
     assert set(tree.nodes.tolist()) == set(range(5)), "a node for each place where it branches"
-    # At every node one side is the other's opposite, so that the probabilities of all words add up to 1.
+    # At every node one side is the complement of the other, so the probabilities of all words sum to 1.
     scores = np.array([0.3, -1.2, 0.5, 2.0, -0.7])
     chances = [np.prod([1 / (1 + np.exp(-sign * scores[node])) for node, sign in path]) for path in paths]
     assert sum(chances) == pytest.approx(1)
@@ -42,17 +42,17 @@ def test_a_tree_of_one_word_has_no_turns() -> None:
 
 
 def test_an_alias_table_draws_with_the_probabilities_it_was_made_of() -> None:
-    """1, 16 and 81 to the power of 3/4 are 1, 8 and 27: of 36, a word has 1, 8 and 27."""
-    wanted = shares(np.array([1, 16, 81]), 0.75)
-    assert wanted.tolist() == pytest.approx([1 / 36, 8 / 36, 27 / 36])
-    own, alias = alias_table(wanted)
-    found = own.astype(float)
-    np.add.at(found, alias, 1 - own)
-    assert (found / 3).tolist() == pytest.approx(wanted.tolist())
+    """1, 16 and 81 to the power of 3/4 are 1, 8 and 27, so the words have 1, 8 and 27 of 36."""
+    probabilities = shares(np.array([1, 16, 81]), 0.75)
+    assert probabilities.tolist() == pytest.approx([1 / 36, 8 / 36, 27 / 36])
+    thresholds, alias = alias_table(probabilities)
+    frequencies = thresholds.astype(float)
+    np.add.at(frequencies, alias, 1 - thresholds)
+    assert (frequencies / 3).tolist() == pytest.approx(probabilities.tolist())
 
 
 def test_frequent_words_are_left_out() -> None:
-    """With t = 0.01, a word that is a quarter of the text stays with √0.04 + 0.04 = 0.24; a rare one always."""
+    """With t = 0.01, a word that is a quarter of the text stays with √0.04 + 0.04 = 0.24; a rare one always stays."""
     counts = np.array([25, 74, 1])
     assert keep_probabilities(counts, 0.01).tolist() == pytest.approx([0.24, (0.01 / 0.74) ** 0.5 + 0.01 / 0.74, 1])
     assert keep_probabilities(counts, 0.0).tolist() == [1, 1, 1]
@@ -65,7 +65,7 @@ def test_the_ngrams_of_a_word_are_those_of_the_paper() -> None:
 
 
 def test_hashes_are_fnv_1a_with_signed_bytes() -> None:
-    """The published value of 'a' and 'foobar'; é is c3 a9, whose sign bits fill the upper 24 bits."""
+    """The published values of 'a' and 'foobar'; é is c3 a9, whose sign bits fill the upper 24 bits."""
     assert hashes_of(["", "a", "foobar"]).tolist() == [0x811C9DC5, 0xE40C292C, 0xBF9CF968]
     expected = 0x811C9DC5
     for byte in (0xFFFFFFC3, 0xFFFFFFA9):
@@ -83,11 +83,13 @@ def test_words_share_the_rows_of_their_ngrams() -> None:
 
 
 def test_cooccurrences_by_hand() -> None:
-    """a b c a: at the distance 1 ab, bc, ca; at 2 ac, ba; both ways. Nothing reaches over the end of a sentence."""
+    """a b c a: at distance 1 ab, bc, ca; at 2 ac, ba; both ways. No pair crosses the end of a sentence."""
     a, b, c = FIRST, FIRST + 1, FIRST + 2
     text = np.array([a, b, c, a, END, b, b, END])
-    found = count_cooccurrences(text, END, FIRST, 3, window=2)
-    pairs = dict(zip(zip(found.rows.tolist(), found.columns.tolist(), strict=True), found.counts.tolist(), strict=True))
+    counts = count_cooccurrences(text, END, FIRST, 3, window=2)
+    pairs = dict(
+        zip(zip(counts.rows.tolist(), counts.columns.tolist(), strict=True), counts.counts.tolist(), strict=True)
+    )
     one_way = {(0, 1): 1 + 0.5, (1, 2): 1.0, (0, 2): 1 + 0.5}
     assert pairs == {**one_way, **{(right, left): count for (left, right), count in one_way.items()}, (1, 1): 2.0}
 
@@ -114,37 +116,39 @@ def glove_case(kind: torch.dtype) -> tuple[dict[str, torch.Tensor], list[np.ndar
 
 
 def glove_by_torch() -> tuple[dict[str, torch.Tensor], float]:
-    """Pair after pair by autograd and torch's Adagrad, whose sums begin at 1."""
+    """Update pair by pair with autograd and torch's Adagrad, whose sums begin at 1."""
     tables, (rows, columns, logarithms, weights) = glove_case(torch.float64)
     names = ("centres", "contexts", "centre_biases", "context_biases")
-    own = {name: tables[name].requires_grad_() for name in names}
-    optimizer = torch.optim.Adagrad(own.values(), lr=0.1, initial_accumulator_value=1, eps=0)
+    leaves = {name: tables[name].requires_grad_() for name in names}
+    optimizer = torch.optim.Adagrad(leaves.values(), lr=0.1, initial_accumulator_value=1, eps=0)
     total = 0.0
     for row, column, logarithm, weight in zip(rows, columns, logarithms, weights, strict=True):
         guess = (
-            own["centres"][row] @ own["contexts"][column] + own["centre_biases"][row] + own["context_biases"][column]
+            leaves["centres"][row] @ leaves["contexts"][column]
+            + leaves["centre_biases"][row]
+            + leaves["context_biases"][column]
         )
         loss = 0.5 * weight * (guess - logarithm) ** 2
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         total += loss.item()
-    return {name: own[name].detach() for name in names}, total
+    return {name: leaves[name].detach() for name in names}, total
 
 
 def test_glove_learns_as_adagrad_says() -> None:
     expected, total = glove_by_torch()
-    tables, given = glove_case(torch.float64)
-    found = learn_pairs(*given, GloVeTables(**{name: table.numpy() for name, table in tables.items()}), 0.1)
-    assert found == pytest.approx(total)
+    tables, pairs = glove_case(torch.float64)
+    losses = learn_pairs(*pairs, GloVeTables(**{name: table.numpy() for name, table in tables.items()}), 0.1)
+    assert losses == pytest.approx(total)
     torch.testing.assert_close({name: tables[name] for name in expected}, expected)
 
 
 @pytest.mark.usefixtures("triton_interpreter")
 def test_glove_learns_the_same_by_the_kernel_of_a_gpu() -> None:
     expected, total = glove_by_torch()
-    tables, given = glove_case(torch.float32)
-    rows, columns, *numbers = (torch.from_numpy(each) for each in given)
+    tables, pairs = glove_case(torch.float32)
+    rows, columns, *numbers = (torch.from_numpy(array) for array in pairs)
     losses = learn_cooccurrences(rows, columns, numbers[0].float(), numbers[1].float(), tables, 0.1, 2)
     assert float(losses.sum()) == pytest.approx(total)
     torch.testing.assert_close({name: tables[name].double() for name in expected}, expected, rtol=1e-5, atol=1e-6)
@@ -161,7 +165,7 @@ def test_text_comes_in_whole_sentences_without_its_unknown_words() -> None:
 
 
 def test_the_counts_of_another_text_are_brought_to_the_length_of_the_training_text() -> None:
-    """100 words of training beside 4 of validation: what stands there once is expected 25 times."""
+    """100 words of training against 4 of validation: one occurrence there is expected 25 times."""
     model = GloVe(GloVeOptions(width=2, window=1), Vocabulary(["a", "b"], np.array([60, 40])))
     text = np.array([FIRST, FIRST + 1, END, FIRST, 1, FIRST, END])
     (batch,) = model.batches(model.material(text, END, FIRST, Learning(0.05, 0.0, 10)), 1, 0, 1, 0)

@@ -1,4 +1,4 @@
-"""Skip-gram and CBOW as the papers have them, place after place by autograd in float64: what kernels are held to."""
+"""Skip-gram and CBOW as in the papers, place by place with autograd in float64: the reference for kernels."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,9 +17,9 @@ def learn(
     rates: Sequence[float],
     divide_mean: bool,
 ) -> list[float]:
-    """At each place the mean of some rows of W predicts some words one after another; gives the losses.
+    """Let the mean of some rows of W predict words one by one at each place. Return the losses.
 
-    The step of the mean goes to each row in full, unless it is divided among them as the gradient of a mean is.
+    Each row gets the full step of the mean, unless it is divided among them like the gradient of a mean.
     """
     losses = []
     for rows, words, rate in zip(inputs, aims, rates, strict=True):
@@ -38,11 +38,11 @@ def learn(
 
 
 def negative_loss(negatives: Sequence[Sequence[int]]) -> Loss:
-    """−log σ(u_o · h) − Σ log σ(−u_n · h), over what was drawn for each prediction."""
+    """−log σ(u_o · h) − Σ log σ(−u_n · h) over each prediction's draws."""
 
     def loss(hidden: Tensor, contexts: Tensor, word: int, number: int) -> Tensor:
-        drawn = [each for each in negatives[number] if each != word]
-        return -F.logsigmoid(contexts[word] @ hidden) - F.logsigmoid(-(contexts[drawn] @ hidden)).sum()
+        draws = [other for other in negatives[number] if other != word]
+        return -F.logsigmoid(contexts[word] @ hidden) - F.logsigmoid(-(contexts[draws] @ hidden)).sum()
 
     return loss
 
@@ -53,7 +53,7 @@ def softmax_loss(hidden: Tensor, contexts: Tensor, word: int, number: int) -> Te
 
 
 def path_loss(paths: Sequence[Sequence[tuple[int, float]]]) -> Loss:
-    """−Σ log σ(sign · u_node · h) over the turns on the way to a word."""
+    """−Σ log σ(sign · u_node · h) over the turns on the path to a word."""
 
     def loss(hidden: Tensor, contexts: Tensor, word: int, number: int) -> Tensor:
         return -sum(F.logsigmoid(sign * (contexts[node] @ hidden)) for node, sign in paths[word])

@@ -1,4 +1,4 @@
-"""A small n-gram model, and a recipe that counts it, for tests of everything around it."""
+"""A small n-gram model and a recipe that counts it, for tests of everything around it."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ LINES = [
 
 
 def recipe_in(folder: Path, **model: Any) -> CountedLanguageRecipe:
-    """A recipe that counts these lines a sentence or two at a time; they are its test data too."""
+    """Write a recipe that counts these lines a sentence or two at a time; they are its test data too."""
     text = folder / "text.txt"
     text.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
     table = {
@@ -40,7 +40,7 @@ def write_recipe(folder: Path, **model: Any) -> Path:
 
 
 def ready_in(folder: Path, **model: Any) -> CountedLanguage:
-    """A task that is about to count."""
+    """Return a task that is about to count."""
     recipe = recipe_in(folder, **model)
     prepared = CountedLanguage.prepare(recipe, folder / "prepared", silent, lambda text: None, None)
     task = CountedLanguage.build(recipe, prepared.files())
@@ -49,7 +49,7 @@ def ready_in(folder: Path, **model: Any) -> CountedLanguage:
 
 
 def counted_in(folder: Path, **model: Any) -> CountedLanguage:
-    """A task with its model."""
+    """Return a task with its model."""
     task = ready_in(folder, **model)
     for batch in task.batches("train", seed=0, epoch=0, start=0):
         task.count(batch)

@@ -1,4 +1,4 @@
-"""A small recurrent language model, and the text that it reads, for tests of everything around it."""
+"""A small recurrent language model and its text, for tests of everything around it."""
 
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,16 @@ MODEL = {"embedding": 5, "width": 6, "layers": 2}
 
 
 def table_in(folder: Path, model: dict[str, Any] | None = None, **training: Any) -> dict[str, Any]:
-    """A recipe for a network that reads a few lines, which are its test too."""
+    """Return a recipe for a network that reads a few lines, which are its test data too."""
     text = folder / "text.txt"
     text.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
-    given = {"batch": 3, "span": 4, "steps": 6, "validate_every": 3, "save_every": 3, "device": "cpu"} | training
+    options = {"batch": 3, "span": 4, "steps": 6, "validate_every": 3, "save_every": 3, "device": "cpu"} | training
     data = {"train": str(text), "valid": str(text), "test": str(text)}
-    return {"family": "rnnlm", "data": data, "model": MODEL | (model or {}), "training": given}
+    return {"family": "rnnlm", "data": data, "model": MODEL | (model or {}), "training": options}
 
 
 def network_in(folder: Path, model: dict[str, Any] | None = None, **training: Any) -> GradientLanguage:
-    """A task with its text and weights that nothing has learnt, in float64."""
+    """Return an untrained task with its text, in float64."""
     recipe = check_recipe(table_in(folder, model, **training))
     prepared = GradientLanguage.prepare(recipe, folder / "prepared", silent, lambda text: None, None)
     torch.manual_seed(0)

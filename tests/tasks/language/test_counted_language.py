@@ -1,4 +1,4 @@
-"""The n-gram task: counts in pieces, weights in files, measures, and one step after another."""
+"""The n-gram task: counts in pieces, weights in files, measures, and stepping."""
 
 import math
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_counts_of_small_batches_and_from_a_checkpoint_are_those_of_one(tmp_path
 def test_weights_come_back_to_the_bit_and_of_another_order_are_refused(tmp_path: Path) -> None:
     task, again = counted_in(tmp_path), ready_in(tmp_path)
     again.load_weights(task.weights())
-    assert all(torch.equal(own, again.weights()[name]) for name, own in task.weights().items())
+    assert all(torch.equal(weight, again.weights()[name]) for name, weight in task.weights().items())
     with pytest.raises(Fault, match="The weights are not those of this n-gram model"):
         ready_in(tmp_path, order=4).load_weights(task.weights())
 
@@ -69,11 +69,11 @@ def test_what_is_written_after_a_prompt_scores_as_the_text_does(tmp_path: Path, 
     batch = task.read([prompt])
     (read,) = batch.tokens
     limits = torch.tensor([6])
-    ((drawn,),) = sample(task, batch, limits, DecodingOptions())
+    ((sampled,),) = sample(task, batch, limits, DecodingOptions())
     ((best,),) = beam_search(task, batch, limits, DecodingOptions(beam=1))
-    for found in (drawn, best):
-        forced = task.token_scores(sentences_of([[*read, *found.tokens]], task.begin, task.end))
-        assert found.token_scores == pytest.approx(forced[len(read) :].tolist(), abs=1e-5)
+    for hypothesis in (sampled, best):
+        forced = task.token_scores(sentences_of([[*read, *hypothesis.tokens]], task.begin, task.end))
+        assert hypothesis.token_scores == pytest.approx(forced[len(read) :].tolist(), abs=1e-5)
 
 
 def test_prompts_of_a_batch_change_nothing_for_one_another(tmp_path: Path) -> None:
@@ -111,25 +111,25 @@ def test_text_is_scored_from_its_beginning_to_its_end(tmp_path: Path) -> None:
     task = counted_in(tmp_path, order=1, smoothing="add-k", discount_fallback=False)
     words, total = 12, sum(len(line.split()) + 1 for line in LINES)  # with the unknown word and the end
     (row,) = task.tokeniser.encode_all(["mat"])
-    found = np.exp(task.token_scores(sentences_of([row], task.begin, task.end)))
-    assert found == pytest.approx([(2 + 1) / (total + words), (len(LINES) + 1) / (total + words)])
+    probabilities = np.exp(task.token_scores(sentences_of([row], task.begin, task.end)))
+    assert probabilities == pytest.approx([(2 + 1) / (total + words), (len(LINES) + 1) / (total + words)])
 
 
 def one_mark() -> BytePairTokeniser:
-    """A tokeniser of bytes whose begin, end and pad are one token, as GPT-2's are."""
+    """Return a byte tokeniser whose begin, end and pad are one token, like GPT-2's."""
     return BytePairTokeniser([*byte_symbols(), "<|endoftext|>"], [], end=256)
 
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_sentences_end_where_begin_and_end_are_one_token(order: int) -> None:
-    """'ab' and 'a' have five tokens of 257: two of them are a, one is b and two are ends."""
+    """'ab' and 'a' have five of 257 tokens: two are a, one is b and two are ends."""
     task = CountedLanguage(NgramOptions(order=order, smoothing="add-k", k=1.0), one_mark())
     batch = sentences_of(task.tokeniser.encode_all(["ab", "a"]), task.begin, task.end)
     task.count(batch)
     task.estimate()
-    found = np.exp(task.token_scores(batch)).tolist()
+    probabilities = np.exp(task.token_scores(batch)).tolist()
     first, second, alone = [3 / 262, 2 / 262, 3 / 262], [3 / 259, 2 / 259, 2 / 258], [3 / 259, 2 / 259]
-    assert found == pytest.approx([*first, 3 / 262, 3 / 262] if order == 1 else [*second, *alone])
+    assert probabilities == pytest.approx([*first, 3 / 262, 3 / 262] if order == 1 else [*second, *alone])
     assert task.measure(batch)["loss_per_text"].items == 2
     scores, _ = task.step(torch.tensor([task.begin]), task.start(Prompts([[]])))
     assert scores.shape == (1, 257)

@@ -1,4 +1,4 @@
-"""A decoder-only Transformer as a language model: windows of text, the end of its context, looks and vectors."""
+"""A decoder-only Transformer as a language model: windows of text, the end of its context, attention and vectors."""
 
 import io
 import json
@@ -37,7 +37,7 @@ def gpt_table(folder: Path, **model: Any) -> dict[str, Any]:
 
 
 def gpt_in(folder: Path, **model: Any) -> Any:
-    """A model with its text, that has learnt nothing, in float64."""
+    """Return an untrained model with its text, in float64."""
     recipe = check_recipe(gpt_table(folder, **model))
     prepared = GradientLanguage.prepare(recipe, folder / "prepared", silent, lambda text: None, None)
     torch.manual_seed(0)
@@ -50,7 +50,7 @@ def gpt_in(folder: Path, **model: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which one was trained for a few steps."""
+    """Return the folder of a model trained for a few steps."""
     place = tmp_path_factory.mktemp("gpt")
     run = open_run(check_recipe(gpt_table(place)), place / "run", False, silent, lambda text: None)
     with undrawn():
@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_windows_on_paper() -> None:
-    """Seven tokens in windows of four, of which two stood in the one before: an end comes first, padding last."""
+    """Seven tokens in windows of four that overlap by two: an end comes first, padding last."""
     tokens = np.array([10, 11, 12, 13, 14, 15, 16])
     first, second = measured_windows(tokens, end=3, span=4, overlap=2, rows=2)
     assert first.tokens.tolist() == [[3, 10, 11, 12], [11, 12, 13, 14]]
@@ -74,8 +74,8 @@ def test_windows_on_paper() -> None:
 @pytest.mark.parametrize("count", [8, 9, 25, 31])
 @pytest.mark.parametrize("overlap", [0, 3])
 def test_every_token_is_measured_once(count: int, overlap: int) -> None:
-    wanted = [batch.wanted for batch in measured_windows(np.arange(count), 99, 8, overlap, 2)]
-    assert sorted(token for part in wanted for token in part.flatten().tolist() if token != NOTHING) == list(
+    targets = [batch.wanted for batch in measured_windows(np.arange(count), 99, 8, overlap, 2)]
+    assert sorted(token for part in targets for token in part.flatten().tolist() if token != NOTHING) == list(
         range(count)
     )
 
@@ -84,12 +84,12 @@ def test_an_epoch_has_other_windows_than_the_last_and_each_token_at_most_once() 
     tokens = np.arange(100)
     epochs = [[batch.wanted for batch in training_windows(tokens, 999, 3, 8, 1, epoch, 0)] for epoch in (0, 1)]
     for batches in epochs:
-        drawn = torch.cat(batches).flatten().tolist()
-        assert len(drawn) == len(set(drawn)) >= 72
+        numbers = torch.cat(batches).flatten().tolist()
+        assert len(numbers) == len(set(numbers)) >= 72
     assert epochs[0][0].tolist() != epochs[1][0].tolist()
-    for read, wanted in ((each.tokens, each.wanted) for each in training_windows(tokens, 999, 3, 8, 1, 0, 0)):
-        assert torch.equal(read[:, 1:], wanted[:, :-1])
-        assert torch.equal(torch.where(wanted[:, 0] == 0, 999, wanted[:, 0] - 1), read[:, 0])
+    for read, target in ((window.tokens, window.wanted) for window in training_windows(tokens, 999, 3, 8, 1, 0, 0)):
+        assert torch.equal(read[:, 1:], target[:, :-1])
+        assert torch.equal(torch.where(target[:, 0] == 0, 999, target[:, 0] - 1), read[:, 0])
 
 
 @torch.no_grad()
@@ -99,13 +99,13 @@ def test_the_loss_is_that_of_windows_read_one_by_one(tmp_path: Path) -> None:
     tokens = [token for row in task.tokeniser.encode_all(LINES) for token in (*row, task.end)]
     nats = 0.0
     for first in range(0, len(tokens) - 3, 5):
-        own = [task.end, *tokens][first : first + 8]
-        wanted = tokens[first : first + 8]
-        logits = network.logits(network.read(torch.tensor([own[: len(wanted)]]), network.begin(1)).states)[0]
-        scores = logits.log_softmax(-1)[range(len(wanted)), wanted]
+        window = [task.end, *tokens][first : first + 8]
+        target = tokens[first : first + 8]
+        logits = network.logits(network.read(torch.tensor([window[: len(target)]]), network.begin(1)).states)[0]
+        scores = logits.log_softmax(-1)[range(len(target)), target]
         nats -= float(scores[3 if first else 0 :].sum())
     measures = [task.measure(batch) for batch in task.batches("test", 0, 0, 0)]
-    total = sum(each["loss"].tally.sums[0] for each in measures)
+    total = sum(measure["loss"].tally.sums[0] for measure in measures)
     assert total == pytest.approx(nats)
     assert task.measure(task.text_batch(task.tokeniser.encode_all(LINES)))["loss"].value == pytest.approx(
         nats / len(tokens)
@@ -135,27 +135,27 @@ def test_training_that_cannot_be_is_refused(training: dict[str, Any], sentence: 
 
 
 def test_a_text_stops_where_the_context_is_full_and_says_so(tmp_path: Path) -> None:
-    """An end and two words are read; of eight places five are left, and the last token is never read."""
+    """It reads an end and two words. Five of eight places are left, and the last token is never read."""
     model = gpt_in(tmp_path)
-    ((found,),) = model.generate_by(request(prompt=["the cat"], tokens=50, past_end=True))
-    assert (len(found.tokens), found.ended, found.forgotten) == (5, "context", 0)
-    assert found.remark is not None
-    assert "The context was full after 5 tokens, and the text stops there" in found.remark
-    ((found,),) = model.generate_by(request(prompt=["the cat"], tokens=3, past_end=True))
-    assert (len(found.tokens), found.ended, found.remark) == (3, "tokens", None)
+    ((generated,),) = model.generate_by(request(prompt=["the cat"], tokens=50, past_end=True))
+    assert (len(generated.tokens), generated.ended, generated.forgotten) == (5, "context", 0)
+    assert generated.remark is not None
+    assert "The context was full after 5 tokens, so the text stops there" in generated.remark
+    ((generated,),) = model.generate_by(request(prompt=["the cat"], tokens=3, past_end=True))
+    assert (len(generated.tokens), generated.ended, generated.remark) == (3, "tokens", None)
 
 
 def test_or_the_older_half_is_forgotten_which_is_said_too(tmp_path: Path) -> None:
     model = gpt_in(tmp_path)
-    asked = {"prompt": ["the cat"], "tokens": 12, "past_end": True}
-    ((found,),) = model.generate_by(request(**asked, when_full="forget"))
-    assert (len(found.tokens), found.ended, found.forgotten) == (12, "tokens", 7)
-    assert found.remark == "The context was full, so the first 7 tokens of the text were forgotten."
+    request_table = {"prompt": ["the cat"], "tokens": 12, "past_end": True}
+    ((generated,),) = model.generate_by(request(**request_table, when_full="forget"))
+    assert (len(generated.tokens), generated.ended, generated.forgotten) == (12, "tokens", 7)
+    assert generated.remark == "The context was full, so the first 7 tokens of the text were forgotten."
     by_recipe = gpt_in(tmp_path, when_full="forget")
-    assert next(by_recipe.generate_by(request(**asked)))[0].text == found.text
+    assert next(by_recipe.generate_by(request(**request_table)))[0].text == generated.text
     long = " ".join(["the"] * 30)
-    ((found,),) = model.generate_by(request(prompt=[long], tokens=2, when_full="forget"))
-    assert found.forgotten > 20
+    ((generated,),) = model.generate_by(request(prompt=[long], tokens=2, when_full="forget"))
+    assert generated.forgotten > 20
 
 
 def request(**given: Any) -> Any:
@@ -168,8 +168,8 @@ def test_a_prompt_longer_than_the_context_is_refused_and_an_empty_one_is_not(tmp
     model = gpt_in(tmp_path)
     with pytest.raises(Fault, match="the prompt has 7 tokens, but a context of 8 leaves room for 6; shorten it"):
         model.generate(["the " * 7])
-    ((found,),) = model.generate([""], tokens=3)
-    assert found.prompt == ""
+    ((generated,),) = model.generate([""], tokens=3)
+    assert generated.prompt == ""
     with pytest.raises(Fault, match="There is no text to look at; give a prompt"):
         see_prompt(model.task, " ")
     with pytest.raises(Fault, match="it has 8 tokens, but the context has room for 7; shorten it"):
@@ -192,12 +192,12 @@ def test_what_is_written_scores_as_the_text_does(tmp_path: Path) -> None:
     for row in rows:
         state, last = task.start(task.read([""])), task.begin
         for token in [*row, task.end]:
-            found, state = task.step(torch.tensor([last]), state)
-            assert found[0, token].item() == pytest.approx(scores[place], abs=1e-5)
+            log_probabilities, state = task.step(torch.tensor([last]), state)
+            assert log_probabilities[0, token].item() == pytest.approx(scores[place], abs=1e-5)
             last, place = token, place + 1
 
 
-# Looks, heads and vectors
+# Attention, heads and vectors
 
 
 def test_a_speaker_is_refused_where_nobody_speaks(tmp_path: Path) -> None:
@@ -229,15 +229,15 @@ def test_its_vectors_are_those_of_its_layers_and_know_what_stands_before_them(tm
     torch.testing.assert_close(model.embed(["a cat"])[0].layers[2], other.layers[2])
 
 
-# Doors
+# Command line, Python and server
 
 
 def test_the_commands_go_on_look_and_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = ["generate", str(folder), "--prompt", "the cat", "--tokens", "20", "--past-end", "--json"]
     assert main(ran) == 0
-    out, told = capsys.readouterr()
+    out, message = capsys.readouterr()
     assert json.loads(out)["ended"] == "context"
-    assert "The context was full after 5 tokens" in told
+    assert "The context was full after 5 tokens" in message
     assert main([*ran, "--when-full", "forget"]) == 0
     assert json.loads(capsys.readouterr().out)["forgotten"] > 0
     assert main(["look", str(folder), "the cat sat", "-o", str(folder.parent / "look.json")]) == 0
@@ -246,7 +246,7 @@ def test_the_commands_go_on_look_and_report(folder: Path, capsys: pytest.Capture
     capsys.readouterr()
     assert main(["heads", str(folder), "--json"]) == 0
     heads = json.loads(capsys.readouterr().out)["heads"]
-    assert {(each["block"], each["head"]) for each in heads} == {(1, 1), (1, 2), (2, 1), (2, 2)}
+    assert {(head["block"], head["head"]) for head in heads} == {(1, 1), (1, 2), (2, 1), (2, 2)}
     assert main(["generate", str(folder), "--prompt", "the " * 9]) == 2
     assert "the prompt has 9 tokens" in capsys.readouterr().err
 
@@ -257,21 +257,21 @@ def test_a_terminal_hears_a_text_while_it_is_written(
     ran = ["generate", str(folder), "--prompt", "the cat", "--tokens", "4", "--past-end"]
     assert main(ran) == 0
     whole = capsys.readouterr().out
-    told: list[str] = []
+    outputs: list[str] = []
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
         def flush(self) -> None:
-            told.append(self.getvalue())
+            outputs.append(self.getvalue())
 
     terminal = Terminal()
     monkeypatch.setattr("sys.stdout", terminal)
     monkeypatch.setenv("TERM", "xterm")
     assert main(ran) == 0
     assert terminal.getvalue() == whole
-    assert len(dict.fromkeys(told)) > 3
+    assert len(dict.fromkeys(outputs)) > 3
 
 
 def test_a_model_without_a_context_never_fills(tmp_path: Path) -> None:
@@ -284,8 +284,8 @@ def test_a_prompt_says_how_much_room_its_context_has_and_what_was_forgotten(tmp_
     model = gpt_in(tmp_path)
     read = model.read_prompt(PromptRequest(prompt="the cat sat"))
     assert (read.room, read.forgotten) == (4, 0)  # of eight one is the end before it
-    ((found,),) = model.generate(["the cat sat"], tokens=50, sample={"seed": 1})
-    assert len(found.tokens) <= 4
+    ((generated,),) = model.generate(["the cat sat"], tokens=50, sample={"seed": 1})
+    assert len(generated.tokens) <= 4
     with pytest.raises(Fault, match="the prompt has 9 tokens, but a context of 8 leaves room for 6"):
         model.read_prompt(PromptRequest(prompt="the cat " * 4 + "sat"))
     read = model.read_prompt(PromptRequest(prompt="the cat " * 4 + "sat", when_full="forget"))

@@ -1,4 +1,4 @@
-"""The language model that learns by gradient: what is carried, what is minimised, what is measured, how it writes."""
+"""The gradient-trained language model: carried state, objective, measures, and writing."""
 
 import math
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_it_is_what_it_says(tmp_path: Path) -> None:
 
 
 def learn(task: GradientLanguage, parts: int = 1) -> tuple[list[float], list[Tensor]]:
-    """The losses of an epoch, batch by batch in so many pieces, and the sum of their gradients."""
+    """Return the losses of an epoch, batch by batch in this many pieces, and the sum of their gradients."""
     carry, totals = None, []
     for batch in task.batches("train", 1, 0, 0):
         losses, carry = carry_through(batch.split(parts), carry, task.loss)
@@ -46,7 +46,7 @@ def learn(task: GradientLanguage, parts: int = 1) -> tuple[list[float], list[Ten
 
 
 def test_what_is_carried_makes_one_text_of_all_batches(tmp_path: Path) -> None:
-    """The losses of the batches are those of the whole parts, read at once."""
+    """The losses of the batches equal those of the whole parts read at once."""
     task = network_in(tmp_path)
     totals, _ = learn(task)
     whole = network_in(tmp_path, span=1000)
@@ -59,8 +59,8 @@ def test_a_batch_with_what_is_carried_may_be_cut_into_pieces(tmp_path: Path) -> 
     penalties = {"state_penalty": 2.0, "change_penalty": 1.0}
     whole, gradients = learn(network_in(tmp_path, **penalties))
     for parts in (2, 3):
-        found, of_pieces = learn(network_in(tmp_path, **penalties), parts)
-        assert found == pytest.approx(whole)
+        losses, of_pieces = learn(network_in(tmp_path, **penalties), parts)
+        assert losses == pytest.approx(whole)
         torch.testing.assert_close(of_pieces, gradients)
 
 
@@ -73,17 +73,17 @@ def test_a_network_that_carries_nothing_begins_every_batch_anew(tmp_path: Path) 
 
 
 def test_the_penalties_are_means_over_states_and_their_changes(tmp_path: Path) -> None:
-    """With tokens' number times α times the mean square of the states, and β times that of their changes."""
+    """The number of tokens times α times the mean square of the states, and β times that of their changes."""
     batch = next(iter(network_in(tmp_path).batches("train", 1, 0, 0)))
-    plain, found = (
+    plain, penalised = (
         network_in(tmp_path, **penalties).loss(batch)
         for penalties in ({}, {"state_penalty": 2.0, "change_penalty": 3.0})
     )
     states = network_in(tmp_path).model.read(batch.tokens, network_in(tmp_path).model.begin(3)).states
     changes = states[:, 1:] - states[:, :-1]
     expected = plain.total + batch.count * (2 * (states**2).mean() + 3 * (changes**2).mean())
-    torch.testing.assert_close(found.total, expected)
-    assert found.tallies["perplexity"].value == pytest.approx(math.exp(plain.total.item() / batch.count))
+    torch.testing.assert_close(penalised.total, expected)
+    assert penalised.tallies["perplexity"].value == pytest.approx(math.exp(plain.total.item() / batch.count))
 
 
 def test_a_longer_span_is_learnt_from_at_a_higher_rate(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_longer_span_is_learnt_from_at_a_higher_rate(tmp_path: Path) -> None:
 
 
 def test_measures_are_those_of_the_text_read_in_one_piece(tmp_path: Path) -> None:
-    """Perplexity and losses from plain torch: every token, ends included, behind all that came before it."""
+    """Perplexity and losses from plain torch: every token, ends included, after all that precedes it."""
     task = network_in(tmp_path)
     tokens = [token for row in task.tokeniser.encode_all(LINES) for token in (*row, task.end)]
     logits = task.model.logits(task.model.read(torch.tensor([[task.end, *tokens[:-1]]]), task.model.begin(1)).states)
@@ -137,11 +137,11 @@ def test_what_is_written_after_a_prompt_scores_as_the_text_does(tmp_path: Path, 
     batch = task.read([prompt])
     (read,) = batch.tokens
     limits = torch.tensor([6])
-    ((drawn,),) = sample(task, batch, limits, DecodingOptions())
+    ((sampled,),) = sample(task, batch, limits, DecodingOptions())
     ((best,),) = beam_search(task, batch, limits, DecodingOptions(beam=3))
-    for found in (drawn, best):
-        forced = task.token_scores(sentences_of([[*read, *found.tokens]], task.begin, task.end))
-        assert found.token_scores == pytest.approx(forced[len(read) :].tolist(), abs=1e-5)
+    for hypothesis in (sampled, best):
+        forced = task.token_scores(sentences_of([[*read, *hypothesis.tokens]], task.begin, task.end))
+        assert hypothesis.token_scores == pytest.approx(forced[len(read) :].tolist(), abs=1e-5)
 
 
 def test_prompts_of_a_batch_change_nothing_for_one_another(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_people_are_told_what_it_is(tmp_path: Path) -> None:
 
 
 def test_it_learns_what_only_a_carried_state_can_tell(tmp_path: Path, no_curves: None) -> None:
-    """Lines say yes and no in turn: what comes next depends on the line before, so chance alone has e^(ln 2 / 2)."""
+    """Lines alternate between yes and no, so the next depends on the line before; chance alone has e^(ln 2 / 2)."""
     optimizer = {"kind": "adam", "learning_rate": 0.05, "schedule": "constant", "warmup": 0}
     rarely = {"validate_every": 40, "save_every": 40, "optimizer": optimizer}
     table = table_in(tmp_path, {"cell": "gru", "layers": 1}, batch=2, span=8, steps=40, **rarely)

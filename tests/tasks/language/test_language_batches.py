@@ -1,4 +1,4 @@
-"""Text in batches: whole sentences, the same from any start, and halves that are the whole."""
+"""Text in batches: whole sentences, the same from any start, and halves that make the whole."""
 
 import math
 
@@ -29,7 +29,7 @@ def test_sentences_are_told_apart_where_begin_and_end_are_one_token(rows: list[l
     (cut,) = cut_sentences(stored, END, END, size=1000)
     for batch in (whole, cut):
         sentences = np.split(batch.tokens, np.flatnonzero(batch.starts)[1:])
-        assert [each.tolist() for each in sentences] == [[END, *row, END] for row in rows]
+        assert [sentence.tolist() for sentence in sentences] == [[END, *row, END] for row in rows]
         assert batch.rows == len(rows) == sum(part.rows for part in batch.split(parts))
 
 
@@ -54,7 +54,7 @@ def test_parts_of_a_batch_are_the_batch(rows: list[list[int]], parts: int) -> No
 
 
 def test_perplexity_by_hand() -> None:
-    """Three tokens of probability 1/2, 1/8 and 1/4 in two texts, the second token unknown: six times ln 2 in all."""
+    """Three tokens of probability 1/2, 1/8 and 1/4 in two texts, the second unknown: six times ln 2 in all."""
     logarithms = np.log([1 / 2, 1 / 8, 1 / 4])
     measures = measure_scores(logarithms, np.array([False, True, False]), 2, "read aloud")
     assert measures["perplexity"].value == pytest.approx(4)

@@ -1,4 +1,4 @@
-"""Text as a stream: parts side by side, spans of them one after another, every token wanted once."""
+"""Text as a stream: parallel parts, consecutive spans, and every token a target once."""
 
 import numpy as np
 import pytest

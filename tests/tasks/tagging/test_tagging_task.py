@@ -1,4 +1,4 @@
-"""Tagging: what is measured, tags that know the one before them, and what is refused."""
+"""Tagging: measures, tags that depend on the previous one, and refusals."""
 
 import math
 from itertools import product
@@ -44,7 +44,7 @@ def opened(folder: Path, family: str = "rnn", **changes: Any) -> Any:
 
 @pytest.fixture(params=HEADS)
 def task(request: pytest.FixtureRequest, tmp_path: Path) -> Tagging:
-    """A tagger with random weights, in float64."""
+    """Return a tagger with random weights, in float64."""
     task: Tagging = opened(tmp_path, model=HEADS[request.param]).task.double().eval()
     if task.model.chain is not None:
         torch.nn.init.normal_(task.model.chain.between)
@@ -52,7 +52,7 @@ def task(request: pytest.FixtureRequest, tmp_path: Path) -> Tagging:
 
 
 def every_sequence(task: Tagging, batch: TagBatch) -> dict[tuple[int, ...], float]:
-    """How probable each sequence of tags of a single sentence is."""
+    """Return the probability of each tag sequence of a single sentence."""
     words = len(batch.sentences[0].words)
     every = product(range(len(task.lexicon.tags)), repeat=words)
     return {tags: task.answers_of(batch, torch.tensor([tags]))[0].probability for tags in every}
@@ -68,9 +68,9 @@ def test_answers_are_the_most_probable_tags_and_all_sequences_add_up(task: Taggi
     if task.model.chain is None:
         assert math.prod(answer.probabilities) == pytest.approx(answer.probability)
         return
-    for place, probability in enumerate(answer.probabilities):  # whatever the other tag is
-        own = [found for tags, found in every.items() if tags[place] == best[place]]
-        assert probability == pytest.approx(math.fsum(own))
+    for place, probability in enumerate(answer.probabilities):  # for any other tag
+        chances = [chance for tags, chance in every.items() if tags[place] == best[place]]
+        assert probability == pytest.approx(math.fsum(chances))
 
 
 def test_the_loss_is_the_surprise_at_the_true_tags(task: Tagging) -> None:
@@ -84,10 +84,12 @@ def test_a_beam_of_one_is_greedy_and_a_score_is_that_of_its_tags(tmp_path: Path)
     task: Tagging = opened(tmp_path, model=HEADS["label"]).task.double().eval()
     sentences = ["the bedo fita .", "the", "dedo dedo dedo"]
     greedy, narrow, wide = (tag_sentences(task, sentences, TagSearch(beam=beam)) for beam in (None, 1, 3))
-    assert [each.answers for each in narrow] == [each.answers for each in greedy]
+    assert [sentence.answers for sentence in narrow] == [sentence.answers for sentence in greedy]
     batch = task.read(sentences)
-    found = beam_search(task, batch, batch.inputs.lengths + 1, DecodingOptions(beam=3, length_penalty=0.0))
-    assert [math.exp(best.score) for best, *_ in found] == pytest.approx([each.probability for each in wide])
+    hypotheses = beam_search(task, batch, batch.inputs.lengths + 1, DecodingOptions(beam=3, length_penalty=0.0))
+    assert [math.exp(best.score) for best, *_ in hypotheses] == pytest.approx(
+        [sentence.probability for sentence in wide]
+    )
 
 
 def test_a_tag_knows_the_one_before_it_and_the_models_own_may_stand_there(tmp_path: Path) -> None:
@@ -110,8 +112,10 @@ def test_spans_and_words_on_paper() -> None:
     assert values == {"f1": pytest.approx(2 / 5), "precision": pytest.approx(1 / 2), "recall": pytest.approx(1 / 3)}
     assert measures["f1"].items == 3
     assert [measure.value for measure in measure_spans(*counts.sums("VP")).values()] == [0.0, 0.0, 0.0]
-    right, known, real = (torch.tensor([row]).bool() for row in ([1, 1, 0, 1, 1], [1, 1, 1, 0, 1], [1, 1, 1, 1, 0]))
-    sums = word_sums(right, known, real)
+    right, in_vocabulary, real = (
+        torch.tensor([row]).bool() for row in ([1, 1, 0, 1, 1], [1, 1, 1, 0, 1], [1, 1, 1, 1, 0])
+    )
+    sums = word_sums(right, in_vocabulary, real)
     assert {name: rows.tolist() for name, rows in sums.items()} == {
         "accuracy": [[3, 4]],
         "accuracy_of_known": [[2, 3]],
@@ -128,7 +132,7 @@ def test_a_tag_that_training_never_had_counts_as_wrong(tmp_path: Path) -> None:
         measures = task.measure(batch)
         assert (measures["accuracy"].value, measures["accuracy"].items) <= (2 / 3, 3)
         assert task.measure_parts(batch)["QP"]["recall"].value == 0
-        assert measures["loss"].items == (1 if name == "crf" else 2)  # of a chain, the sentence whose tags it has
+        assert measures["loss"].items == (1 if name == "crf" else 2)  # for a chain, the sentence whose tags it has
 
 
 def test_empty_and_long_sentences_and_a_single_tag(tmp_path: Path) -> None:

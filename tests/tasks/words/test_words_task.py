@@ -1,4 +1,4 @@
-"""Word vectors from text to people: what they learn, what is composed, and what is refused with which words."""
+"""Word vectors from text to output: what they learn, what is composed, and refusals."""
 
 import json
 import math
@@ -33,7 +33,7 @@ VERBS = ("jogar", "brincar", "correr")
 
 
 def sentences() -> list[str]:
-    """Deixa o menino jogar: one of four words in one place, one of three in the other."""
+    """Return sentences like Deixa o menino jogar: one of four words in one place, one of three in the other."""
     chance = random.Random(1)
     return [f"deixa o {chance.choice(CHILDREN)} {chance.choice(VERBS)} agora" for _ in range(100)]
 
@@ -55,7 +55,7 @@ def run_of(folder: Path, lines: list[str], family: str = "word2vec", **changes: 
 def neighbours(task: Words, word: str, count: int) -> set[str]:
     vectors = task.word_vectors()
     order = np.argsort(-vectors.cosines(vectors[word][None])[0])
-    return {vectors.words[each] for each in order[1 : count + 1]}
+    return {vectors.words[number] for number in order[1 : count + 1]}
 
 
 @pytest.mark.parametrize("model", [{"negatives": 2}, {"method": "cbow", "loss": "hierarchical"}])
@@ -68,7 +68,7 @@ def test_words_that_fill_one_place_are_each_others_neighbours(model: dict, tmp_p
 
 
 def test_glove_learns_the_logarithms_of_counts(tmp_path: Path) -> None:
-    """deixa stands right before o in each of 100 sentences: their vectors and biases come to log 100."""
+    """deixa comes right before o in each of 100 sentences: their vectors and biases reach log 100."""
     run = run_of(tmp_path, sentences(), "glove", training={"epochs": 25, "learning_rate": 0.4})
     train(run, [])
     tables, numbers = run.task.weights(), run.task.word_vectors().numbers
@@ -145,7 +145,7 @@ def test_where_it_cannot_learn_is_said_first(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_two_threads_learn_as_much_as_one(tmp_path: Path) -> None:
-    """Not the same bits; but every word is learnt from, and the loss falls."""
+    """The bits differ, but every word is learnt from, and the loss falls."""
     run = run_of(tmp_path, sentences(), model={"subsampling": 0}, training={"threads": 2, "epochs": 2})
     facts = train(run, [])
     assert facts.losses[-1][1] < facts.losses[0][1]
