@@ -1,4 +1,4 @@
-"""The beam search of the fast engines finds what that of `regard.decoding` finds, on tables and however it stops."""
+"""The fast engines' beam search matches that of `regard.decoding` on tables, however it stops."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def stepwise(model: Table, sentence: int) -> Step:
-    """What an engine would ask a model for, of one sentence of a table."""
+    """Return the steps that an engine would request for one sentence of a table."""
     time = 0
 
     def step(tokens: Sequence[int], origins: Sequence[int], count: int) -> Best:
@@ -75,7 +75,7 @@ def test_a_beam_is_widened_for_the_outputs_asked_for() -> None:
 def test_a_hypothesis_carries_what_its_own_rows_looked_at() -> None:
     model, search = random_table(1, 1, 7), DecodingOptions(beam=4, n_best=4)
     for found in plain_beam(stepwise(model, 0), 12, model.begin, model.end, search):
-        looked = [int(row[0]) for row in found.attention]  # here a row looks at the token before
+        looked = [int(row[0]) for row in found.attention]  # here a row looks at the previous token
         assert looked == [model.begin, *found.tokens][: len(found.tokens)]
 
 

@@ -1,4 +1,4 @@
-"""BERT to and from Hugging Face's folders: the same outputs as of transformers in float64, and as reckoned by hand."""
+"""BERT to and from Hugging Face folders: outputs match transformers in float64 and a computation by hand."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ TEXTS = ["ab [MASK] ce!", "[MASK]"]
 
 
 def drawn_weights(head: bool = True, pooler: bool = True, prefix: str = "bert.") -> dict[str, Tensor]:
-    """The weights of a BERT by the names that transformers gives them, drawn at random."""
+    """Return random BERT weights under transformers' names."""
     draw, width, inner = torch.Generator().manual_seed(1), SIZES["hidden_size"], SIZES["intermediate_size"]
     shapes: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (SIZES["vocab_size"], width),
@@ -78,7 +78,7 @@ def in_float64(folder: Path) -> Any:
 
 
 def by_hand(weights: dict[str, Tensor], tokens: Tensor) -> Tensor:
-    """The logits of one row of tokens, step by step as the paper has them."""
+    """Return the logits of one row of tokens, step by step as in the paper."""
     w = {name: each.double() for name, each in weights.items()}
     width, heads = SIZES["hidden_size"], SIZES["num_attention_heads"]
 

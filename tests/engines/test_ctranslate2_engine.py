@@ -25,7 +25,7 @@ TEXTS = ["Ana reads.", "Hi", "a b c d", "Кот", "Olá, mundo!", "x"]
 
 
 def ending(pull: float = 0.4, sharpness: float = 2.0) -> Translation:
-    """A random translator that ends its outputs sooner or later: place by place it is pulled towards the end."""
+    """Return a random translator that ends its outputs eventually: each place is pulled towards the end."""
     task = translation(norm="before", positions="learned")
     assert isinstance(task.model, Transformer)
     assert isinstance(task.model.target_places, Learned)
@@ -39,7 +39,7 @@ def ending(pull: float = 0.4, sharpness: float = 2.0) -> Translation:
 
 
 def searched(task: Translation, texts: list[str], options: DecodingOptions) -> list[list[Hypothesis]]:
-    """What our own search finds."""
+    """Return the result of our own search."""
     batch = task.read(texts)
     limits = (batch.source_lengths * options.longest_ratio).long() + options.longest_extra
     return beam_search(task, batch, limits.clamp(max=task.model.options.longest), options)
@@ -150,7 +150,7 @@ def test_an_explained_output_is_aligned_as_ours_is(ours: Translation, theirs: CT
 
 def test_words_are_linked_by_the_sum_of_their_tokens() -> None:
     weights = [[0.6, 0.0, 0.3], [0.1, 0.5, 0.4], [0.2, 0.2, 0.6]]
-    # The first word looks with two tokens: 0.7 at word 0, 0.5 and 0.7 at the two tokens of word 1.
+    # The first word attends with two tokens: 0.7 to word 0, 0.5 and 0.7 to the two tokens of word 1.
     assert word_links(weights, [0, 0, 1], [0, 1, 1]) == [(1, 0), (1, 1)]
     assert word_links(weights, [0, -1, 1], [0, 1, 1]) == [(0, 0), (1, 1)]
     assert word_links([[0.9, 0.1]], [0], [-1, 0]) == [(0, 0)]
@@ -207,7 +207,7 @@ def test_while_a_batch_is_waited_for_another_may_be_translated(theirs: CTranslat
 
     def pause(is_free: bool) -> None:
         if not inside:
-            inside.append(None)  # so that the search inside is not interrupted in its turn
+            inside.append(None)  # so that the inner search is not interrupted in turn
             inside[0] = theirs.translate(TEXTS, options)
 
     with pausing(pause):

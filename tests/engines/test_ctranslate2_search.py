@@ -1,4 +1,4 @@
-"""Our search in CTranslate2's terms and back, on paper."""
+"""Our search in CTranslate2's terms and back, by hand."""
 
 import math
 from types import SimpleNamespace

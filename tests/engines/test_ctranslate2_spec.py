@@ -1,4 +1,4 @@
-"""CTranslate2 computes what our Transformer computes, option by option, and what it cannot is refused by name."""
+"""CTranslate2 computes the same as our Transformer, option by option, and refuses the rest by name."""
 
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ def test_tokens_are_named_by_their_pieces_where_these_are_names() -> None:
     words = WordTokeniser(["book", "livro"])
     assert token_names(words, words) == (["<pad>", "<unk>", "<s>", "</s>", "book", "livro"],) * 2
     assert token_names(words, ByteTokeniser())[1][4 + ord("a")] == "a"
-    unbroken = WordTokeniser(["\u00a0"])  # parts no names: only the spaces and ends of lines that CTranslate2 knows do
+    unbroken = WordTokeniser(["\u00a0"])  # does not split names: only spaces and line ends that CTranslate2 knows do
     assert token_names(unbroken, unbroken)[0][4] == "\u00a0"
 
 

@@ -1,4 +1,4 @@
-"""GPT-2 models read and written: the logits of the formula and of transformers, and folders that are refused."""
+"""GPT-2 models read and written: logits by formula and by transformers, and refused folders."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""An imported GPT-2 against transformers, in float64: scores of texts, next tokens, vectors, looks and searches.
+"""An imported GPT-2 compared with transformers in float64: scores, next tokens, vectors, attention and searches.
 
-GPT-2 has one token for the begin, the end and the pad of a text, so nothing may know one of them by its number.
+GPT-2 has one token for begin, end and pad, so no code may recognise one of them by its number.
 """
 
 import json
@@ -51,7 +51,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
 
 @torch.no_grad()
 def their_scores(both: Both, tokens: list[int]) -> list[float]:
-    """log p of each token of a text and of its end, read behind an end."""
+    """Return log p of each token of a text and of its end, read after an end."""
     whole = torch.tensor([END, *tokens, END])
     logarithms = both.theirs(whole[None, :-1]).logits[0].log_softmax(-1)
     return logarithms.gather(1, whole[1:, None])[:, 0].tolist()
@@ -79,7 +79,7 @@ def test_every_line_of_a_file_has_a_score_and_a_perplexity(
     assert [each["text"] for each in found] == lines
     for each in found:
         expected = their_scores(both, both.ours.task.tokeniser.encode(each["text"]))
-        assert each["score"] == pytest.approx(sum(expected), rel=1e-5)  # the command counts in float32
+        assert each["score"] == pytest.approx(sum(expected), rel=1e-5)  # the command computes in float32
 
 
 @torch.no_grad()
@@ -91,7 +91,7 @@ def test_the_next_token_and_the_tokens_of_a_prompt_are_those_of_transformers(bot
         best = following.sort(descending=True)
         assert [each.probability for each in read.next] == pytest.approx(best.values[:5].tolist(), rel=1e-6)
         assert [each.end for each in read.next] == [number == END for number in best.indices[:5].tolist()]
-        assert read.others == len(WORDS) - 5  # the end may be written, though it is the begin and the pad too
+        assert read.others == len(WORDS) - 5  # the end may be written, though it is also the begin and the pad
         assert [each.score for each in read.tokens] == pytest.approx(their_scores(both, tokens)[:-1], rel=1e-10)
 
 
@@ -103,7 +103,7 @@ def test_vectors_of_texts_are_their_hidden_states_in_a_batch_too(both: Both) -> 
         states = both.theirs(torch.tensor([[END, *tokens]]), output_hidden_states=True).hidden_states
         assert len(found.layers[0]) == len(tokens)
         for number, own in found.layers.items():
-            if number:  # ours begin with the embedding alone, theirs with that of its place added
+            if number:  # ours begins with the embedding alone, theirs with its position added
                 torch.testing.assert_close(own, states[number][0, 1:])
 
 
@@ -122,7 +122,7 @@ def test_looks_are_their_attention_weights(both: Both, tmp_path: Path) -> None:
 
 
 def numbers_of(both: Both, found: Generated) -> list[int]:
-    """The tokens that were written, with the end where there is one."""
+    """Return the written tokens, with the end if there is one."""
     tokeniser = both.ours.task.tokeniser
     named = {name: number for number, name in enumerate(tokeniser.pieces(range(tokeniser.size)))}
     return [*(named[name] for name in found.tokens), *([END] if found.ended == "end" else [])]
@@ -148,7 +148,7 @@ STOPS = {"settled": False, "first": True, "exhaustive": "never"}  # as `early_st
 def test_beams_find_what_transformers_finds_and_are_cut_at_the_limit_of_tokens(
     both: Both, tokens: int, stop: str
 ) -> None:
-    """All outputs of a beam with their scores; the end counts where it is written and nowhere else."""
+    """All outputs of a beam with their scores; the end counts only where it is written."""
     for number, prompt in enumerate(["", "hello", "he wo", "lo lo wo", "é\n"]):
         beam, penalty = (1, 2, 3, 5)[number % 4], (0.0, 0.6, 1.0, 2.0)[(number + tokens) % 4]
         read = torch.tensor([[END, *both.ours.task.tokeniser.encode(prompt)]])

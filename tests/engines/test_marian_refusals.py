@@ -1,4 +1,4 @@
-"""What is no Marian model, or a damaged one, is refused in a sentence, and nothing is left behind."""
+"""Folders that are not Marian models, or damaged ones, are refused in a sentence, and nothing is left behind."""
 
 import json
 import pickle
@@ -67,7 +67,7 @@ def pickled(content: Callable[[Path], Any], save: Callable[..., None] = torch.sa
 
 
 class Bomb:
-    """Whoever unpickles it in good faith makes a file."""
+    """Creates a file when unpickled."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -87,7 +87,7 @@ def learned_places(folder: Path) -> dict[str, Tensor]:
 
 
 def packed_again(method: int, change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
-    """An archive of torch with another pickle in it."""
+    """Return a torch archive with another pickle in it."""
 
     def damage(folder: Path) -> None:
         pickled(lambda folder: load_file(folder / WEIGHTS))(folder)
@@ -102,7 +102,7 @@ def packed_again(method: int, change: Callable[[bytes], bytes]) -> Callable[[Pat
 
 
 def claiming_more(folder: Path) -> None:
-    """A record listed many times over."""
+    """Return an archive with one record listed many times."""
     packed_again(zipfile.ZIP_STORED, bytes)(folder)
     path = folder / "pytorch_model.bin"
     content = path.read_bytes()
@@ -206,7 +206,7 @@ def test_a_bad_folder_is_refused(good: Path, tmp_path: Path, capsys: pytest.Capt
     said = capsys.readouterr().err.splitlines()
     faults = [line for line in said if line.startswith("regard: ")]
     assert len(faults) == 1
-    # Versions of SentencePiece learn a few pieces more or less.
+    # Versions of SentencePiece learn slightly different numbers of pieces.
     tokens = len(json.loads((good / "vocab.json").read_text(encoding="utf-8")))
     assert words.replace("{tokens}", str(tokens)) in faults[0]
     assert not (folder / "exploded").exists()

@@ -1,4 +1,4 @@
-"""The engine of ONNX graphs finds what our own search finds, alone and on many cores, and refuses what is not whole."""
+"""The ONNX engine finds what our own search finds, on one or many cores, and refuses incomplete exports."""
 
 import shutil
 import sys
@@ -147,7 +147,7 @@ def test_a_text_of_nothing_that_tokens_stand_for_is_blank(exact: OnnxEngine, exp
 
 
 class _Deaf:
-    """A tokeniser that, as those of other makes do, has no tokens for what cannot be seen."""
+    """Tokeniser without tokens for invisible characters, as some others are."""
 
     def __init__(self, tokeniser: Any) -> None:
         self._tokeniser = tokeniser
@@ -223,10 +223,10 @@ def test_while_a_sentence_is_waited_for_another_may_be_translated(exact: OnnxEng
     def pause(is_free: bool) -> None:
         threads.add(threading.current_thread().name)
         if threading.current_thread() is threading.main_thread() and not inside:
-            inside.append(None)  # so that the search inside is not interrupted in its turn
+            inside.append(None)  # so that the inner search is not interrupted in turn
             inside[0] = exact.translate(texts, options)
 
     with pausing(pause):
         assert exact.translate(texts, options) == expected
-    assert inside in ([], [expected])  # a sentence may be finished before anyone waits for it
+    assert inside in ([], [expected])  # a sentence may finish before anyone waits for it
     assert len(threads) > 1 or threading.main_thread().name not in threads  # and the searches themselves pause

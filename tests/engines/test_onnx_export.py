@@ -1,4 +1,4 @@
-"""Exported graphs that onnxruntime runs: the same logits, token after token and all at once, for every Transformer."""
+"""Exported graphs in onnxruntime: the same logits, token by token and all at once, for every Transformer."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def ours(family: str = "transformer", **options: Any) -> TranslationModel:
 
 
 class Graphs:
-    """What a stranger would write to run an export."""
+    """What a user would write to run an export."""
 
     def __init__(self, folder: Path) -> None:
         self.encoder, self.decoder = (
@@ -64,7 +64,7 @@ class Graphs:
         self.about = json.loads((folder / "about.json").read_text())
 
     def logits(self, source: Tensor, lengths: Tensor, target: Tensor, at_once: int) -> np.ndarray:
-        """The logits of all target tokens, so many of them written at a time."""
+        """Return the logits of all target tokens, written this many at a time."""
         memory = self._run(self.encoder, {"source": source.numpy(), "lengths": lengths.numpy()})
         past, found = self._nothing(len(target)), []
         for first in range(0, target.shape[1], at_once):
@@ -113,7 +113,7 @@ def test_same_logits(tmp_path: Path, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize("options", BUILDS, ids=str)
 def test_a_step_gives_the_best_of_the_same(tmp_path: Path, options: dict[str, Any], listed: bool) -> None:
-    """Token by token, with rows that are born of others, and among some tokens only."""
+    """Token by token, with rows derived from others, and among some tokens only."""
     model, source, out = ours(**options), [9, 77, 30, 3], tmp_path / "onnx"
     some = [3, 40, 41, 42, 43, 44, 45] if listed else [*range(260)]
     export_onnx(model, out, shortlist=Shortlist(some, {}) if listed else None)
@@ -143,7 +143,7 @@ def test_an_export_is_complete(tmp_path: Path) -> None:
     tokeniser = load_tokeniser(out, "source", TokeniserOptions(**about["tokeniser"]))
     assert tokeniser.encode("ação") == model.task.source.encode("ação")
     weights = sum(tensor.numel() for tensor in named_weights(model.task).values())
-    assert (out / "weights.data").stat().st_size < 4 * weights + 4 * 40 * 16 + 4096 * 100  # embeddings are there once
+    assert (out / "weights.data").stat().st_size < 4 * weights + 4 * 40 * 16 + 4096 * 100  # embeddings are stored once
 
 
 def test_it_can_be_moved_and_written_again(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_it_can_be_moved_and_written_again(tmp_path: Path) -> None:
     (tmp_path / "first").rename(tmp_path / "second")
     Graphs(tmp_path / "second")
     (tmp_path / "second" / "encoder.onnx").unlink()
-    export_onnx(ours(), tmp_path / "second")  # what is left of an export is replaced
+    export_onnx(ours(), tmp_path / "second")  # leftovers of an export are replaced
     Graphs(tmp_path / "second")
     (tmp_path / "second" / "letters.txt").touch()
     with pytest.raises(Fault, match=r"it has letters\.txt"):
@@ -174,7 +174,7 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("unchecked_shapes")
 def test_the_loop_in_the_document_translates(tmp_path: Path) -> None:
-    """Greedily, what our own search finds."""
+    """Greedy, with the same result as our own search."""
     text = (Path(__file__).parents[2] / "docs" / "other-tools.md").read_text(encoding="utf-8")
     (program,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "onnxruntime" in block]
     space: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The shortlist: who translates whom is learnt, what is frequent is always there, and CTranslate2 keeps to it."""
+"""The shortlist: translations are learnt, frequent tokens are always included, and CTranslate2 respects it."""
 
 import shutil
 from pathlib import Path
@@ -34,7 +34,7 @@ def only(monkeypatch: pytest.MonkeyPatch, common: int, translations: int) -> Non
 
 
 def test_model_1_finds_the_translations_of_the_classic_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """the house, das Haus; the book, das Buch: though never alone, each finds its own."""
+    """the house, das Haus; the book, das Buch: each finds its own, though never alone."""
     only(monkeypatch, common=0, translations=1)
     found = learn_shortlist(corpus(tmp_path, ([THE, HOUSE], [THE, HOUSE]), ([THE, BOOK], [THE, BOOK])), SOURCE, TARGET)
     assert (found.translations[THE], found.translations[HOUSE], found.translations[BOOK]) == ([THE], [HOUSE], [BOOK])
@@ -45,13 +45,17 @@ def test_the_most_frequent_are_common_to_all(tmp_path: Path, monkeypatch: pytest
     pairs = corpus(tmp_path, ([THE], [BOOK, HOUSE, BOOK]), ([THE], [HOUSE, BOOK, THE]))
     assert learn_shortlist(pairs, SOURCE, TARGET).common == [BOOK, HOUSE]
     only(monkeypatch, common=100, translations=1)
-    assert learn_shortlist(pairs, SOURCE, TARGET).common == [BOOK, HOUSE, THE]  # what never occurs is not common
+    assert learn_shortlist(pairs, SOURCE, TARGET).common == [
+        BOOK,
+        HOUSE,
+        THE,
+    ]  # a token that never occurs is not common
 
 
 def test_the_same_piece_is_a_candidate_though_never_seen(tmp_path: Path) -> None:
     found = learn_shortlist(corpus(tmp_path, ([THE], [THE])), SOURCE, TARGET)
     assert found.translations[ANA] == [ANA]
-    assert BOOK not in found.translations  # its piece is another in the target
+    assert BOOK not in found.translations  # its piece differs in the target
 
 
 def test_a_large_corpus_is_looked_at_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

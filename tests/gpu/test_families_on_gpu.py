@@ -1,4 +1,4 @@
-"""Every family on a GPU: trained, resumed, measured, and asked with every verb for what it answers on a CPU."""
+"""Every family on a GPU: trained, resumed, measured, and compared with the CPU for every verb."""
 
 import json
 from copy import copy, deepcopy
@@ -31,9 +31,9 @@ GPU = "cuda"
 
 
 def open_on(device: str, toy: str, folder: Path) -> Run:
-    """Open the run of a toy that trains on this device; what only counts has no device.
+    """Open the run of a toy that trains on this device; counting tasks have no device.
 
-    A GPU reads losses, and so hears of a wish to stop, at every tenth step.
+    A GPU reads losses, and so notices a request to stop, at every tenth step.
     """
     table, family = TOYS[toy].table(folder), TOYS[toy].family or toy
     if FAMILIES[family].learns == "gradient":
@@ -48,7 +48,7 @@ def on(device: str, batch: Any) -> Any:
 
 
 def on_the_cpu(batch: Any) -> Any:
-    """Return a batch with all its tensors on the CPU; its own way to move is one from the host to a GPU alone."""
+    """Return a batch with all its tensors on the CPU; its own method only moves from the host to a GPU."""
     if isinstance(batch, Tensor):
         return batch.cpu()
     if is_dataclass(batch) and not isinstance(batch, type):
@@ -75,7 +75,7 @@ def toy(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def run(toy: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The toy of a family, trained on the GPU."""
+    """Return the toy of a family, trained on the GPU."""
     run = open_on(GPU, toy, tmp_path_factory.mktemp(toy.replace(" ", "-")))
     with undrawn():
         assert train(run, []).finished
@@ -89,12 +89,12 @@ def folder(run: Run) -> Path:
 
 @pytest.fixture(scope="module")
 def models(folder: Path) -> tuple[Model, Model]:
-    """The trained model on the CPU and on the GPU."""
+    """Return the trained model on the CPU and on the GPU."""
     return regard.load(folder, device="cpu"), regard.load(folder, device=GPU)
 
 
 def test_it_trains_on_the_gpu_and_resumed_is_never_stopped(toy: str, run: Run, folder: Path, tmp_path: Path) -> None:
-    """Bit by bit, also where it stops between two checkpoints."""
+    """Bit for bit, even with a stop between two checkpoints."""
     if isinstance(run.task, nn.Module):
         assert next(run.task.parameters()).is_cuda
 
@@ -117,7 +117,7 @@ def test_losses_and_gradients_are_those_of_a_cpu(toy: str, run: Run, folder: Pat
         task = deepcopy(run.task).to(device).eval()
         load_weights(task, weights_of(folder))
         task.zero_grad()
-        with torch.backends.cudnn.flags(enabled=False):  # whose recurrent layers have gradients in training alone
+        with torch.backends.cudnn.flags(enabled=False):  # its recurrent layers have gradients in training only
             loss = task.loss(on(device, batch))
             loss.total.backward()
         gradients = {name: weight.grad.cpu() for name, weight in task.named_parameters() if weight.grad is not None}
@@ -156,7 +156,7 @@ def test_every_verb_answers_as_on_a_cpu(toy: str, folder: Path, models: tuple[Mo
 def test_the_commands_work_on_the_gpu(
     toy: str, folder: Path, models: tuple[Model, Model], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Scores, facts, heads and looks of a model that the command line loads onto the GPU by itself."""
+    """Scores, facts, heads and attention of a model that the command line itself loads onto the GPU."""
     model, _ = models
     given, _ = inputs_of(toy, model.recipe.task, folder.parent)
     if model.recipe.task == "answering":  # a story is read from a file

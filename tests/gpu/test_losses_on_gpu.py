@@ -1,4 +1,4 @@
-"""Losses of an output layer on a GPU where its kernel is not used: in float64, and without Triton."""
+"""Output-layer losses on a GPU without the kernel: in float64, and without Triton."""
 
 import pytest
 import torch

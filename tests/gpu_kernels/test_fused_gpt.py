@@ -1,4 +1,4 @@
-"""The fused pass of a decoder-only Transformer against its plain one."""
+"""The fused pass of a decoder-only Transformer compared with its plain one."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ SIZES = {"layers": 2, "width": 32, "heads": 2, "context": 6, "dropout": 0.0, "at
 def test_the_fused_pass_gives_the_states_and_gradients_of_the_plain_one(device: torch.device) -> None:
     torch.manual_seed(0)
     network = GPT(check(GPTOptions, SIZES), 19, (0, 2)).to(device)
-    for parameter in network.parameters():  # norms and biases that are more than ones and zeros
+    for parameter in network.parameters():  # norms and biases other than ones and zeros
         torch.nn.init.normal_(parameter, std=0.2)
     tokens, wanted = (torch.randint(3, 19, (2, 5), device=device) for _ in range(2))
     plain = network.eval().read(tokens, network.begin(2)).states

@@ -1,4 +1,4 @@
-"""Each kernel against the torch operations that it stands for, forward and backward."""
+"""Each kernel compared with the torch operations it replaces, forward and backward."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -27,7 +27,7 @@ def draw(device: torch.device) -> Callable[..., Tensor]:
 
 
 def assert_same(ours: Tensor, theirs: Tensor, inputs: tuple[Tensor, ...]) -> None:
-    """The same values, and by a random upstream gradient the same gradients of all inputs."""
+    """Check for equal values, and for equal gradients of all inputs with a random upstream gradient."""
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
     upstream = torch.randn(ours.shape, generator=torch.Generator().manual_seed(1)).to(ours.device)
     mine, others = (torch.autograd.grad(result, inputs, upstream, retain_graph=True) for result in (ours, theirs))
@@ -89,7 +89,7 @@ def test_embedding(dropping: Dropping, placed: bool, draw: Callable[..., Tensor]
 
 
 def looked(query: Tensor, memory: Tensor, shape: attention.Shape, dropping: Dropping) -> Tensor:
-    """Sentence by sentence and head by head, as the formula says."""
+    """Compute attention by the formula, sentence by sentence and head by head."""
     contexts = []
     ends = zip(shape.query_offsets.tolist(), shape.key_offsets.tolist(), strict=True)
     for (first, first_key), (last, last_key) in pairwise(ends):

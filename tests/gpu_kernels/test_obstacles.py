@@ -1,4 +1,4 @@
-"""Where kernels cannot run, and what is said of it."""
+"""Where kernels cannot run, and the reported reason."""
 
 from collections.abc import Iterator
 

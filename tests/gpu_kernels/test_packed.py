@@ -1,4 +1,4 @@
-"""The packed pass of a Transformer against its plain one."""
+"""The packed pass of a Transformer compared with its plain one."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -36,7 +36,7 @@ def some_pairs() -> PairBatch:
 
 
 def few_pairs() -> PairBatch:
-    """Of a few tokens, for what goes through many kernels, each of which the interpreter takes its time for."""
+    """Return pairs of a few tokens for tests with many kernels, each of which is slow in the interpreter."""
     return pairs_of([3, 1], [1, 4])
 
 
@@ -186,7 +186,7 @@ def test_products_take_the_precision_of_autocast(device: torch.device) -> None:
     with torch.autocast(device.type, torch.bfloat16):
         lowered = real_states(network, batch)
     assert lowered.dtype == torch.bfloat16
-    if device.type == "cuda":  # the interpreter takes the bits of bf16 for something else
+    if device.type == "cuda":  # the interpreter misreads the bits of bf16
         torch.testing.assert_close(lowered.float(), exact, rtol=0.1, atol=0.1)
 
 
@@ -220,7 +220,7 @@ def test_sentences_too_long_for_the_kernels_or_the_model_are_left_to_the_plain_p
 ) -> None:
     network = build(torch.device("cpu"), longest=made_for)
     del network.out
-    network.out = SimpleNamespace(weight=SimpleNamespace(is_cuda=True))  # as if it lay on a GPU
+    network.out = SimpleNamespace(weight=SimpleNamespace(is_cuda=True))  # as if it were on a GPU
     monkeypatch.setattr(packing, "available", lambda: True)
     assert packing.serves(network, longest)
     assert not packing.serves(network, longest + 1)

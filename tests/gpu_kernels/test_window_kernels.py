@@ -1,4 +1,4 @@
-"""Windows of DRAW in one kernel, held to plain torch in float64."""
+"""DRAW's windows in one kernel, compared with plain torch in float64."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ from regard.models.draw.pointwise import Grids, turn
 def test_a_turn_and_its_gradients_are_those_of_plain_torch(
     height: int, width: int, grids: Grids, device: torch.device
 ) -> None:
-    """Windows of any place, size, blur and strength, and gradients of all that has one."""
+    """Windows of any place, size, blur and strength, and all gradients."""
     torch.manual_seed(1)
     pictures = torch.randint(2, (2, height, width), device=device).double()
     shapes = [(height, width), (10 + grids.write**2,), (6,), (6,)]

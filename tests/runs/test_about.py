@@ -1,4 +1,4 @@
-"""What a model folder says about its model: what it learnt from, and what to try."""
+"""What a model folder says about its model: its training data, and examples to try."""
 
 import json
 from dataclasses import dataclass

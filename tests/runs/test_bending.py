@@ -1,4 +1,4 @@
-"""Defaults give way to what a user says; only contradictions in the user's own words are refused."""
+"""Defaults yield to the user's settings; only contradictions among these are refused."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a recipe would take, computed on paper beside what is said."""
+"""The cost of a recipe computed by hand, compared with the reported one."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ def translator(vocabulary: int = 32_000, batch_tokens: int = 25_000, **model: An
 
 
 def test_the_base_model_counted_on_paper() -> None:
-    """Six blocks that read and six that write, of width 512 and 2,048 inside, and 32,000 tokens to choose from."""
+    """Six encoder and six decoder blocks of width 512 with 2,048 inside, and 32,000 tokens."""
     budget = budget_of(translator(preset="base"))
     reading, writing = 4 * 512**2 + 2 * 512 * 2048, 8 * 512**2 + 2 * 512 * 2048
     matrices = 6 * (reading + writing) + 512 * 32_000
@@ -38,7 +38,7 @@ def test_a_model_that_was_measured_has_its_pace_and_one_that_does_more_a_slower_
     assert big.hours(1) == pytest.approx(big.all_tokens / measured.tokens / 3600)
     assert big.hours(8) == pytest.approx(big.hours(1) / 8)
     assert larger.pace == pytest.approx(big.pace * big.multiplications / larger.multiplications)
-    assert budget_of(translator(8000, preset="big")).pace == measured.tokens  # less work is not taken to be faster
+    assert budget_of(translator(8000, preset="big")).pace == measured.tokens  # less work is not assumed to be faster
 
 
 def test_what_takes_next_to_no_time_takes_some() -> None:

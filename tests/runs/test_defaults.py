@@ -1,4 +1,4 @@
-"""What is trained from two files and nothing else: sizes by the number of pairs, steps by how long they are."""
+"""Training from two files alone: sizes by the number of pairs, steps by their length."""
 
 import os
 import random
@@ -82,7 +82,7 @@ def test_a_pipe_is_refused_for_it_can_be_read_only_once(tmp_path: Path, place: i
 
 
 def _spelled(folder: Path, source: str, target: str, gpu: bool) -> tuple[dict[str, Any], str]:
-    """A recipe for 8,000 lines of six symbols drawn at random from each side's alphabet."""
+    """Return a recipe for 8,000 lines of six random symbols from each side's alphabet."""
     chance = random.Random(1)
     paths = folder / "words.src", folder / "words.tgt"
     for path, symbols in zip(paths, (source, target), strict=True):
@@ -150,8 +150,8 @@ def test_a_brief_run_is_told_what_one_as_long_reached() -> None:
     assert "28 BLEU" in brief_expectation(25_000, 1_500_000)
     assert "36 BLEU" in brief_expectation(40_000, 4_000_000)
     assert "19 BLEU" in brief_expectation(7_000, 2_000_000)
-    assert brief_expectation(25_000, 100_000) == ""  # nothing so short was measured
-    assert brief_expectation(500_000, 1_500_000) == ""  # nor anything so large
+    assert brief_expectation(25_000, 100_000) == ""  # nothing this short was measured
+    assert brief_expectation(500_000, 1_500_000) == ""  # nor anything this large
 
 
 ENGLISH = ["The old man walks to the market with his dog.", "She has never seen such a beautiful garden before."]

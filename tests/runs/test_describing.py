@@ -1,4 +1,4 @@
-"""What is said of a run before it is trained."""
+"""The description of a run before training."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Measuring a split by several ranks: all of them find what one finds, whichever batches have something to measure."""
+"""Measuring a split on several ranks gives the same as on one, whichever batches have something to measure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from regard.training.ranks import Ranks
 
 @dataclass
 class Agreement:
-    """A task whose batches are numbers; of those above 10 there is something more to measure."""
+    """Task whose batches are numbers; those above 10 have an additional measure."""
 
     numbers: list[float]
 
@@ -26,7 +26,7 @@ class Agreement:
 
 
 class Recorded(Ranks):
-    """One of two ranks, which is told what the other has noted before."""
+    """One of two ranks, with the other's notes given in advance."""
 
     size = 2
 
@@ -41,7 +41,7 @@ class Recorded(Ranks):
 @pytest.mark.parametrize("numbers", [[1.0, 12.0, 3.0], [1.0, 2.0, 3.0, 14.0], [5.0], []])
 def test_every_rank_finds_what_one_finds_also_of_what_it_has_not_measured_itself(numbers: list[float]) -> None:
     alone, notes = measure_split(Agreement(numbers), "valid"), dict[int, Any]()
-    for rank in (0, 1):  # so that each has noted what it measures
+    for rank in (0, 1):  # so that each has recorded what it measures
         measure_split(Agreement(numbers), "valid", Recorded(rank, notes))
     for rank in (0, 1):
         found = measure_split(Agreement(numbers), "valid", Recorded(rank, notes))

@@ -1,4 +1,4 @@
-"""Starting, watching and ending ranks, tried on little programs that stand in for them; the real ones take long."""
+"""Starting, watching and ending ranks, with small stand-in programs; real ranks take long."""
 
 import json
 import os
@@ -35,12 +35,12 @@ WAITS = "import os, signal, sys, time; rank = os.environ['RANK']; {}; time.sleep
 
 
 def as_rank_1(monkeypatch: pytest.MonkeyPatch, deed: str) -> None:
-    """Let every rank wait for a minute, but for rank 1, which does this first."""
+    """Let every rank wait for a minute, except rank 1, which first runs this."""
     monkeypatch.setattr(ranks, "_RANK", WAITS.format(f"rank == '1' and {deed}"))
 
 
 def alive() -> list[str]:
-    """The children of this process that still run."""
+    """Return the children of this process that still run."""
     listed = subprocess.run(["ps", "--ppid", str(os.getpid()), "-o", "args="], capture_output=True, text=True)
     return [line for line in listed.stdout.splitlines() if "environ['RANK']" in line]
 
@@ -79,7 +79,7 @@ def test_a_failed_run_says_from_where_it_can_go_on_and_does_when_asked(
 
 
 def test_ctrl_c_is_passed_on_to_all_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They end with the status that says so, and so it is no failure of theirs."""
+    """They end with the corresponding status, so it is not a failure of theirs."""
     ends = "signal.signal(signal.SIGINT, lambda *_: os._exit(130))"
     asks = f"rank == '0' and [time.sleep(0.3), os.kill({os.getpid()}, signal.SIGINT)]"
     monkeypatch.setattr(ranks, "_RANK", WAITS.format(f"{ends}; {asks}"))
@@ -161,7 +161,7 @@ def test_a_dry_run_says_what_each_process_would_do_and_hold(tmp_path: Path) -> N
 
 
 def begun_run(place: Path) -> TrainingRequest:
-    """A request for the run that was begun in a folder, on two processes."""
+    """Return a request to resume the run in a folder on two processes."""
     table = TOYS["transformer"].table(place) | {"family": "transformer"}
     recipe = check_recipe(apply_settings(table, ["training.pieces=2"]))
     RunFolder(place / "run").begin()
@@ -232,7 +232,7 @@ TINY = ["--set", "model.width=16", "--set", "model.heads=2", "--set", "training.
 def test_begun_and_resumed_on_one_two_or_four_processes_is_never_stopped(
     begun: int, resumed: int, tmp_path: Path
 ) -> None:
-    """Bit by bit, in four pieces and with dropout."""
+    """Bit for bit, in four pieces and with dropout."""
 
     def train(folder: Path, number: int, *more: str) -> None:
         pieces = ["--set", "training.pieces=4", "--set", "model.dropout=0.1", "--set", "training.validation_beam=0"]
@@ -249,7 +249,7 @@ def test_begun_and_resumed_on_one_two_or_four_processes_is_never_stopped(
 
 
 def rank_1_of(process: subprocess.Popen[bytes]) -> int:
-    """The process that is rank 1 of those which another has started."""
+    """Return the process that is rank 1 of those another started."""
     listed = subprocess.run(["ps", "--ppid", str(process.pid), "-o", "pid="], capture_output=True, text=True)
     return next(
         number

@@ -1,4 +1,4 @@
-"""From tasks that answer to what can be drawn: a toy that looks along edges, one through windows, one over cells."""
+"""From answering tasks to drawings: toys that attend along edges, through windows and over cells."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ PICTURE = np.tile(np.arange(6) / 5, (4, 1))
 
 
 class Looker(nn.Module):
-    """Looks somewhere, the same way whatever it reads."""
+    """Module with the same attention for any input."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Looker(nn.Module):
 
 
 class Toy(nn.Module):
-    """A task that answers yes to everything."""
+    """Task that answers yes to everything."""
 
     def __init__(self, how: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""From a model to what it may write: the search as it is, the distribution as it is, and what is refused."""
+"""From a model to what it may write: the unchanged search and distribution, and refusals."""
 
 import sys
 from pathlib import Path
@@ -29,13 +29,13 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> TranslationModel:
-    """A model that writes subwords; nobody has trained it, and it takes twenty tokens at most."""
+    """Return an untrained subword model that takes at most twenty tokens."""
     return untrained(tmp_path_factory.mktemp("subwords"), "transformer", "unigram")
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> TranslationModel:
-    """The same of words."""
+    """Return an untrained word model."""
     return untrained(tmp_path_factory.mktemp("words"), "transformer")
 
 
@@ -169,7 +169,7 @@ def test_watching_sees_none_of_it(model: TranslationModel) -> None:
     assert gazes == []
 
 
-# What is refused
+# Refusals
 
 
 def test_no_text_and_too_much_text(small: TranslationModel) -> None:

@@ -1,4 +1,4 @@
-"""The folder of a comparison: whose it is, who works in it, and the text its runs share."""
+"""The folder of a comparison: its owner, its lock, and the text that its runs share."""
 
 import fcntl
 import json

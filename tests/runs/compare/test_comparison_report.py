@@ -1,4 +1,4 @@
-"""What a comparison found: lengths, the table, its notes, and all that is kept."""
+"""Results of a comparison: lengths, the table, its notes, and stored files."""
 
 import itertools
 import json

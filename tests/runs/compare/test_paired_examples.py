@@ -1,4 +1,4 @@
-"""Two classifiers are compared example by example, by what each of them adds to the sums of a measure."""
+"""Two classifiers are compared example by example, by their contributions to a measure's sums."""
 
 from pathlib import Path
 

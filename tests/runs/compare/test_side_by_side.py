@@ -1,4 +1,4 @@
-"""Runs side by side, by processes that only pretend to train."""
+"""Parallel runs, by processes that only pretend to train."""
 
 import signal
 import subprocess
@@ -30,7 +30,7 @@ signal.pause()
 
 @pytest.fixture
 def pretended(small: ComparisonPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Train the four runs of a comparison by processes that only pretend to."""
+    """Train the four runs of a comparison with processes that only pretend to."""
 
     def train(programs: list[str], jobs: int, stop: Any = lambda: False, minutes: float | None = None) -> Any:
         left = iter(programs)
@@ -47,7 +47,7 @@ def test_each_process_that_fails_says_why_and_the_others_go_on(pretended: Any, t
     assert ended["before, seed 2"] == [f"its process ended with status 3; see {log}."]
     assert (ended["after, seed 1"], ended["after, seed 2"]) == ([], [])
     again = {run.title: complaint for run, complaint in pretended([MUTE, GOOD, GOOD, GOOD], 1)}
-    assert "ended with status 3" in again["before, seed 1"][0]  # what its log said before is not said again
+    assert "ended with status 3" in again["before, seed 1"][0]  # earlier log lines are not repeated
 
 
 def test_all_are_asked_to_stop_and_no_more_are_begun(pretended: Any, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_run_is_trained_by_the_ordinary_command(small: ComparisonPlan, tmp_pat
         "--resume",
         "--minutes",
         "1.5",
-        "--set",  # so that the run is stopped by the clock, and not planned to other steps than its variants have
+        "--set",  # so that the clock stops the run, instead of a plan with other steps than its variants
         f"training.steps={run.recipe.training.steps}",
     ]
     assert check_recipe(read_table(recipe)) == run.recipe

@@ -1,4 +1,4 @@
-"""Plans on a clock that the test sets: what fits, what is said of it, and what stays as it is."""
+"""Plans on a clock that the test sets: what fits, what is reported, and what stays unchanged."""
 
 import time
 from collections.abc import Callable
@@ -20,14 +20,14 @@ TOKENS = 100_000  # of the targets of the text
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What time it is; a test moves it on."""
+    """Return the current time; a test moves it forward."""
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     return now
 
 
 def recipe(**training: Any) -> Recipe:
-    """What is trained from two files of a few thousand pairs on a CPU, for a little longer than anyone has."""
+    """Return a recipe for a few thousand pairs on a CPU that takes a little longer than the time available."""
     chosen = {"steps": 20_000, "batch_tokens": 4096, "best_by": "chrf", "patience": 8, "device": "cpu"} | training
     model = {"preset": "tiny", "norm": "before", "dropout": 0.3}
     return check_recipe({"data": {"train": ["a.en", "a.pt"]}, "model": model, "training": chosen})
@@ -49,7 +49,7 @@ def costs(step: float, validation: float = 5.0) -> Costs:
 def test_what_is_planned_fits_and_uses_the_time(
     clock: list[float], minutes: float, step: float, validation: float, final: str
 ) -> None:
-    """Preparing takes ten seconds; steps and validations, at their timed cost, stay below what is left."""
+    """Preparing takes ten seconds; steps and validations at their measured cost fit into the rest."""
     chosen, _ = planner(minutes)
     clock[0] += 10
     asked = recipe(final=final)
@@ -57,7 +57,7 @@ def test_what_is_planned_fits_and_uses_the_time(
     each = validation if training.validation_beam else 0.1 * validation
     validations = -(-training.steps // training.validate_every) + (final == "average")
     seconds = 10 + training.steps * step + validations * each
-    assert seconds <= 60 * minutes + each  # a last validation that takes very long may be late
+    assert seconds <= 60 * minutes + each  # a very long last validation may be late
     assert seconds <= 60 * minutes or training.steps == 1 or each > 0.2 * 60 * minutes
     assert seconds + step >= 0.8 * 60 * minutes or training.steps in (1, asked.training.steps)
 
@@ -93,7 +93,7 @@ def test_what_fits_stays_as_it_is(clock: list[float]) -> None:
 
 
 def test_what_hardly_fits_is_planned(clock: list[float]) -> None:
-    """500 steps of a tenth of a second would need 50 of 53 seconds, so that a slower machine would cut them off."""
+    """500 steps of a tenth of a second need 50 of 53 seconds, so a slower machine would cut them off."""
     planned = with_settings(recipe(steps=500), planner(1)[0].plan(recipe(steps=500), costs(0.1, 1.0)))
     assert planned.training.steps <= 500
     assert planned.training.optimizer.schedule == "trapezoid"
@@ -118,7 +118,7 @@ def test_a_dear_validation_is_made_by_the_loss(clock: list[float]) -> None:
 
 
 def test_dear_checkpoints_are_few_and_not_averaged(clock: list[float]) -> None:
-    """80 checkpoints of a second would take all of a minute."""
+    """80 checkpoints of a second each would take more than a minute."""
     asked = recipe(final="average")
     quick, dear = costs(0.01), replace(costs(0.01), saving=1.0)
     planned = with_settings(asked, planner(1)[0].plan(asked, quick)).training
@@ -168,7 +168,7 @@ def test_what_is_not_planned_says_why(clock: list[float]) -> None:
 
 
 def timing(step: float, clock: list[float]) -> tuple[Callable[[Recipe], Stopwatch], list[Recipe]]:
-    """A machine on which a step of 1,024 tokens of the tiny model takes so many seconds; timing takes three."""
+    """Return a machine on which a step of 1,024 tokens of the tiny model takes these seconds; timing takes three."""
     asked: list[Recipe] = []
 
     def timed(recipe: Recipe) -> Stopwatch:
@@ -205,7 +205,7 @@ def test_size_batches_and_dropout_follow_from_the_time(
     assert (planned.model.encoder_layers, planned.training.batch_tokens) == (layers, batch)
     assert planned.model.dropout == dropout
     assert planned.training.steps == 20_000 * 4096 // batch  # at the most
-    assert [each.model.encoder_layers for each in asked] == [2]  # timing is dear where steps are slow
+    assert [each.model.encoder_layers for each in asked] == [2]  # timing is expensive where steps are slow
 
 
 def test_what_was_timed_for_the_size_is_not_timed_again(clock: list[float]) -> None:
@@ -259,7 +259,7 @@ def test_the_stopwatch_counts_neither_the_first_step_nor_slow_ones(clock: list[f
 
 
 def test_captures_do_not_count(clock: list[float]) -> None:
-    """Every ten steps take 0.15 seconds, and recording passes takes 0.7 besides."""
+    """Every ten steps take 0.15 seconds, and recording passes takes 0.7 more."""
     captured = [0.0]
     watch = Stopwatch(2.0, lambda: captured[0])
     for number in range(1, 30):

@@ -1,4 +1,4 @@
-"""Backpropagation through time written out is autograd's, in float64; clipping on paper."""
+"""Backpropagation through time written out matches autograd in float64; clipping by hand."""
 
 import pytest
 import torch
@@ -39,7 +39,7 @@ def test_clipping_on_paper() -> None:
 
 def test_clipping_is_torchs() -> None:
     weight = nn.Parameter(torch.zeros(3, 4, dtype=torch.float64))
-    weight.grad = torch.randn(3, 4, dtype=torch.float64) * 1e6  # so long that torch's 1e-6 in the divisor is nothing
+    weight.grad = torch.randn(3, 4, dtype=torch.float64) * 1e6  # so long that torch's 1e-6 in the divisor vanishes
     (found,) = clip([weight.grad.clone()], 2.0)
     nn.utils.clip_grad_norm_([weight], 2.0)
     torch.testing.assert_close(found, weight.grad)

@@ -1,4 +1,4 @@
-"""Gradients of trained models of sequences, by the distance of what was read."""
+"""Gradients of trained sequence models by distance from the input."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def test_a_network_that_hands_nothing_on_learns_from_the_last_step_alone(tmp_pat
 
 
 def test_a_gradient_goes_as_far_back_as_a_network_looks(tmp_path: Path) -> None:
-    """Against small differences of what was read four steps before the end."""
+    """Compared with finite differences of the input four steps before the end."""
     task = open_toy("decoder", tmp_path).task
     batch = batch_of(task)
     found = input_gradients(task, batch)

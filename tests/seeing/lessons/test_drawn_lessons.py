@@ -1,4 +1,4 @@
-"""Pictures of lessons: their words are there as text, labels keep apart, and the same picture is the same file."""
+"""Pictures of lessons: words as text, separate labels, and identical files for identical pictures."""
 
 import re
 from itertools import pairwise
@@ -51,7 +51,7 @@ def test_what_lies_beyond_all_numbers_is_left_out(tmp_path: Path) -> None:
 def test_a_line_that_jumps_up_and_down_is_drawn_thin_and_behind_the_others(tmp_path: Path) -> None:
     jumping, falling = [10.0 ** -(place % 2 * 9) for place in range(20)], [10.0**-place for place in range(20)]
     assert is_jagged(jumping)
-    assert not is_jagged(falling)  # steep, but one sees past it
+    assert not is_jagged(falling)  # steep, but without hiding the rest
     assert not is_jagged([1.0, 2.0] * 10)
     lines = [Line(str(place), list(enumerate(each)), place) for place, each in enumerate((falling, jumping))]
     draw_lesson(Lesson("title", [LessonPanel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")

@@ -1,4 +1,4 @@
-"""The gates of models that give classes and of language models, and what is answered after each word."""
+"""The gates of classifiers and language models, and the answer after each word."""
 
 import json
 from pathlib import Path

@@ -60,7 +60,7 @@ def test_a_word_of_several_tokens_has_their_mean(tmp_path: Path) -> None:
     model = untrained(tmp_path, kind="bytes", cell="gru")
     words, tokens = gates_of(model, "lê só."), gates_of(model, "lê só.", by_word=False)
     assert tokens.words == ["l", "<0xC3>", "<0xAA>", "▁", "s", "<0xC3>", "<0xB3>", ".", "</s>"]
-    assert words.words == ["lê", "só", ".", "</s>"]  # the space belongs to the word behind it
+    assert words.words == ["lê", "só", ".", "</s>"]  # the space belongs to the word after it
     by_unit = [found.traces["update"][:, np.argsort(found.order)] for found in (words, tokens)]
     for word, part in enumerate((slice(0, 3), slice(3, 7), slice(7, 8), slice(8, 9))):
         np.testing.assert_allclose(by_unit[0][word], by_unit[1][part].mean(axis=0))

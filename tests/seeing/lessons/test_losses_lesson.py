@@ -1,4 +1,4 @@
-"""The loss of a sentence, token by token: adds up to what forcing gives, for every family."""
+"""The loss of a sentence token by token adds up to the forced loss, for every family."""
 
 from math import exp, log
 from pathlib import Path

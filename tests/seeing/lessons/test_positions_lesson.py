@@ -1,4 +1,4 @@
-"""Tables of positions, against the formulas."""
+"""Tables of positions compared with the formulas."""
 
 import math
 
