@@ -61,7 +61,7 @@ MODELS = [_described("plain", "en", "pt"), _described("loud", "en", "pt"), _desc
 
 
 def translated(text: str, model: str = "plain") -> str:
-    """Each word by the dictionary, its full stop kept; `loud` writes capitals."""
+    """Translate each word by the dictionary, keeping its full stop; `loud` writes capitals."""
     table = {target: source for source, target in WORDS.items()} if model == "back" else WORDS
     found = re.sub(r"\w+", lambda match: table.get(match[0], match[0]), text)
     return found.upper() if model == "loud" else found
@@ -79,7 +79,7 @@ def sentences_of(text: str) -> list[dict[str, Any]]:
 
 
 def explained(source: str, text: str) -> dict[str, Any]:
-    """An output with its tokens and an alignment of each word with that at its place."""
+    """Return an output with its tokens, each word aligned with the one at its place."""
     tokens, last = tokens_of(text), len(source.split()) - 1
     return {
         "text": text,
@@ -93,14 +93,14 @@ def explained(source: str, text: str) -> dict[str, Any]:
 
 
 class Pretending:
-    """What it was asked and what it is to do wrong."""
+    """The requests received and the faults to simulate."""
 
     def __init__(self) -> None:
         self.address = ""
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Reset everything."""
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.refusals: list[tuple[int, str, dict[str, str]]] = []  # given once each, in turn, to questions of a path
         self.refused_path = "/v1/translate"
@@ -123,7 +123,7 @@ class Pretending:
 
 
 def _draw(question: dict[str, Any]) -> dict[str, Any]:
-    """What was given, then a line to the right of 20 units; or from nothing two such lines."""
+    """Continue the given strokes with a line of 20 units to the right, or draw two such lines."""
     given = question.get("complete", [])
     first = given[0][0] if given else [0, 0]
     strokes = [[[x - first[0], y - first[1]] for x, y in stroke] for stroke in given] or [[[0, 0], [20, 0]]]
@@ -153,7 +153,7 @@ def _languages(model: str) -> tuple[str, str]:
 
 
 def _attention(question: dict[str, Any]) -> dict[str, Any]:
-    """Two blocks of two heads: the first looks straight at the word at its place, the second at all alike."""
+    """Return two blocks of two heads: the first attends to the word at its place, the second evenly to all."""
     source, target = _languages(question["model"])
     mark = "▁" if question["mode"] == "tokens" else ""
     columns = [f"{mark}{word}" for word in question["text"].split()]
@@ -197,7 +197,7 @@ def _next(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _beam(question: dict[str, Any]) -> dict[str, Any]:
-    """The best output alone, and beside its first token as many that were dropped as the beam is wide."""
+    """Return the best output, and as many dropped first tokens as the beam is wide."""
     tokens = [*tokens_of(translated(question["text"], question["model"])), END]
     common = {"log_probability": -0.1, "score": None, "rank": None, "group": 0}
     nodes = [
@@ -231,7 +231,9 @@ def _beam(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
-    """Whether a number, or that of a story's facts, a drawing's strokes or a picture's bytes, is even, odd or zero."""
+    """Return whether a number, or that of a story's facts, a drawing's strokes or a picture's bytes, is even, odd or
+    zero.
+    """
     (given,) = question["inputs"]
     if isinstance(given, dict) and "drawing" in given:
         given = len(given["drawing"])
@@ -256,14 +258,14 @@ def _is_story(given: Any) -> bool:
 
 
 def _tags(words: list[str]) -> dict[str, Any]:
-    """All words but the last one are a span."""
+    """Return a span of all words but the last."""
     tags, last = ["B-NP", *["I-NP"] * (len(words) - 2), "O"], len(words) - 1
     shares = [0.9] * last + [0.5]
     return {"words": words, "answers": tags, "probabilities": shares, "probability": 0.4, "spans": [["NP", 0, last]]}
 
 
 def _neighbours(question: dict[str, Any]) -> dict[str, Any]:
-    """Each word is nearest to itself with a letter more, and then with two."""
+    """Return each word with one and then two more letters as its nearest neighbours."""
     words = [
         {"query": word, "word": word.lower(), "neighbours": [[f"{word.lower()}a", 0.9], [f"{word.lower()}aa", -0.3]]}
         for word in question["words"]
@@ -283,7 +285,7 @@ def _analogy(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _map(question: dict[str, Any]) -> dict[str, Any]:
-    """The words that are asked for at the corners of a triangle, or three others."""
+    """Return the requested words, or three others, at the corners of a triangle."""
     words = [*question.get("words", ["gato"]), "gatoa", "cão"]
     near = [[(1, 0.9)], [(0, 0.9)], [(0, 0.1)]]
     record = WordMap("3 words", 0.5, words, np.array([[0, 0], [1, 0], [0, 1.0]]), [], [-1] * 3, near)
@@ -291,7 +293,7 @@ def _map(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _look(question: dict[str, Any]) -> dict[str, Any]:
-    """A path of two glimpses on a picture of four pixels, hops to the ends of a story, or a node and its neighbours."""
+    """Return a path of two glimpses on four pixels, hops to the ends of a story, or a node and its neighbours."""
     if "speaker" in question or (isinstance(question["input"], dict) and "sound" in question["input"]):
         return look_over_time(question["input"])
     if _is_story(question["input"]):
@@ -358,7 +360,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send({"translations": [translation(question)], "seconds": 0.01})
 
     def _stream(self, question: dict[str, Any]) -> None:
-        """All events of a translation, its sentences from the last to the first: the order of completion."""
+        """Return all events of a translation, its sentences from last to first: the order of completion."""
         spans = sentences_of(question["text"])
         events: list[tuple[str, Any]] = [("start", {"texts": [spans]})]
         for place in reversed(range(len(spans))):
@@ -372,7 +374,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._write(200, text.encode(), "text/event-stream")
 
     def _tell(self, question: dict[str, Any]) -> None:
-        """A text token by token; one that is held tells its first token and waits."""
+        """Stream a text token by token; one that is held sends its first token and waits."""
         tokens, over = told(question)
         events = [f"event: token\ndata: {json.dumps(token)}\n\n" for token in tokens]
         events.append(f"event: done\ndata: {json.dumps(over)}\n\n")
@@ -406,7 +408,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def pretending() -> Iterator[Pretending]:
-    """A server on loopback for as long as it is wanted."""
+    """Run a loopback server for the block."""
     state = Pretending()
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"pretending": state}))
     server.daemon_threads = True

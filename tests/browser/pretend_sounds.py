@@ -17,7 +17,7 @@ RATE, SECONDS = 8000, 0.1  # of a letter
 
 
 def speak(question: dict[str, Any]) -> dict[str, Any]:
-    """What /v1/speak answers; a text that ends in dots has no end."""
+    """Return the answer of /v1/speak; a text that ends in dots has no end."""
     text = question["text"]
     said = {"text": text, "speaker": question["speaker"], "seconds": SECONDS * len(text)}
     sound = {**said, "ended": not text.endswith("…"), "wav": b64encode(sound_file(_tone(len(text)), RATE)).decode()}
@@ -25,7 +25,7 @@ def speak(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def transcribe(question: dict[str, Any]) -> dict[str, Any]:
-    """What /v1/transcribe answers."""
+    """Return the answer of /v1/transcribe."""
     (given,) = question["sounds"]
     count = len(b64decode(given["sound"]))
     alignment = [["a", round(SECONDS * place, 4), round(SECONDS * (place + 1), 4)] for place in range(count)]
@@ -34,7 +34,7 @@ def transcribe(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def look_over_time(given: Any) -> dict[str, Any]:
-    """What /v1/look answers for a text that is spoken, or for a sound."""
+    """Return the answer of /v1/look for a spoken text or a sound."""
     rows = [*given] if isinstance(given, str) else ["a"] * len(b64decode(given["sound"]))
     block = Block("decoder.look", np.eye(len(rows))[None])
     looks = FrameLooks("The sound", _tone(len(rows)), RATE, SECONDS, rows, [block])

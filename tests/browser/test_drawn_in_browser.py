@@ -58,7 +58,7 @@ def names(page: Browser, selector: str) -> list[str]:
 
 
 def pixel(page: Browser, selector: str, x: int, y: int) -> list[int]:
-    """Red, green, blue and opacity of one pixel of a canvas."""
+    """Return red, green, blue and opacity of one pixel of a canvas."""
     script = (
         "return [...document.querySelector(arguments[0]).getContext('2d').getImageData(...arguments[1], 1, 1).data]"
     )
@@ -257,7 +257,7 @@ def test_a_memory_is_played_step_by_step(opened: Opened) -> None:
     assert page.text("#slots-readout") == "Step 2 of 3: 01 · read: slot 18, 100\u202f% · write: slot 19, 60\u202f%"
     assert names(page, ".strip > span") == ["given", "answered", "read", "write"]
     assert [pixel(page, ".strip:last-child canvas", step, step)[3] for step in range(3)] == [153] * 3
-    # In one go, for a page goes on playing meanwhile.
+    # In one call, because a page continues to play meanwhile.
     press = "const play = document.querySelector('#slots-play'); const press = () => (play.click(), play.textContent)"
     assert page.run(f"{press}; return [press(), press()]") == ["Pause", "Play"]
 

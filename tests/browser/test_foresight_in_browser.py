@@ -57,7 +57,7 @@ def node(page: Browser, place: int) -> Any:
 
 
 def places(page: Browser, selector: str) -> list[int]:
-    """The hypotheses that are found so and can be seen."""
+    """Return the matching hypotheses that are visible."""
     found = "return [...document.querySelectorAll(arguments[0])].filter((each) => !each.hidden)"
     return page.run(f"{found}.map((each) => Number(each.dataset.place))", selector)
 
@@ -71,7 +71,7 @@ def overflow(page: Browser) -> int:
 
 
 def shares(page: Browser) -> list[float]:
-    """What is drawn from, token by token, and all others last."""
+    """Return the sampling distribution token by token, with all others last."""
     found = page.run(
         "return [...document.querySelectorAll('#tokens .drawn .bar')]"
         ".map((bar) => bar.style.getPropertyValue('--share'))"
@@ -298,7 +298,7 @@ def test_arrow_keys_move_a_slider(following: Opened) -> None:
     ids=str,
 )
 def test_the_page_draws_from_what_sampling_draws_from(following: Opened, options: dict[str, float]) -> None:
-    """The script's own filters against those of the searches."""
+    """The script's own filters match those of the searches."""
     values = (2 * torch.randn(1, 40, generator=torch.Generator().manual_seed(5), dtype=torch.float64)).log_softmax(-1)
     own = values.sort(descending=True).values
     names = [f"t{place}" for place in range(40)]

@@ -1,4 +1,4 @@
-"""Views in a notebook: several in one page, each in a frame that neither reaches nor disturbs what is around it."""
+"""Views in a notebook: several in one page, each in a frame isolated from its surroundings."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def notebook(browser: Browser, tmp_path: Path) -> Browser:
-    """A page with two frames of the same ids, one of them of hostile words."""
+    """Return a page with two frames of the same ids, one of them with hostile words."""
     shown = [frame(scene_page(each).html, "a look") for each in (scene(), scene(HOSTILE, HOSTILE))]
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html><meta charset='utf-8'>{''.join(shown).replace('lazy', 'eager')}", encoding="utf-8")

@@ -35,7 +35,7 @@ def opened(browser: Browser, tmp_path: Path) -> Opened:
 
 
 def strands(page: Browser, role: str) -> set[tuple[int, int]]:
-    """The links in this role, as (row, column)."""
+    """Return the links in this role, as (row, column)."""
     found = page.run(f"return [...document.querySelectorAll('.strand.{role}')].map((each) => ({{ ...each.dataset }}))")
     return {(int(each["row"]), int(each["column"])) for each in found}
 
@@ -45,7 +45,7 @@ def choose(page: Browser, name: str, value: str) -> None:
 
 
 def numbers(page: Browser) -> np.ndarray:
-    """The matrix that is shown, read from its table."""
+    """Return the displayed matrix, read from its table."""
     page.run("document.getElementById('numbers').open = true")
     page.settle()
     return np.array(

@@ -1,4 +1,4 @@
-"""The page of the server where someone asks for something else: nothing is left of, or meant for, what was before."""
+"""The served page after a change of request: nothing is left of, or applied to, the previous one."""
 
 import sys
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("left_behind")]
 
 @contextmanager
 def held(server: Pretending, what: str) -> Iterator[None]:
-    """Questions about a text, or of a path, are not answered meanwhile."""
+    """Hold back the answers about a text, or of a path, in this block."""
     server.held[what] = Event()
     try:
         yield
@@ -218,7 +218,7 @@ def test_another_voice_speaks_and_another_ear_says_what_it_knows(
     assert page.run("return document.getElementById('sound-part').hidden")  # for the address says nothing of it
 
 
-# Each view with what one points at in it, what it shows, and what that has several of, or counts.
+# Each view with its pointer target, its content, and its multiple or counted parts.
 VIEWS = {
     "overlay": (".word-thumb:last-child", overlay_data(overlay()), "steps"),
     "windows": (".glimpse:last-child", glimpse_data(glimpses()), "steps"),

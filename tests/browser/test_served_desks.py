@@ -1,4 +1,4 @@
-"""The page of the server in a real browser where models answer: the desks that they have, and what is done there."""
+"""The served page in a real browser with answering models: their desks and actions."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ def answering(reads: str, can: tuple[str, ...] = ("answer", "look")) -> dict[str
 
 
 def bars(page: Browser) -> list[list[str]]:
-    """The answers and their shares, as the table has them."""
+    """Return the answers and their shares from the table."""
     return page.run(
         "return [...document.querySelectorAll('#answers tr')].map((row) => [...row.children].map((c) => c.textContent))"
     )

@@ -1,4 +1,4 @@
-"""The page with the server it is made for: what a person sees is what the model gives."""
+"""The page with the real server: it shows what the model gives."""
 
 import json
 import sys

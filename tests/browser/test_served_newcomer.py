@@ -1,4 +1,4 @@
-"""The page as somebody finds it who does not know its models: what they know, what to try, when to doubt them."""
+"""The page for a newcomer: what its models know, what to try, when to doubt them."""
 
 import math
 from typing import Any
@@ -69,7 +69,7 @@ def test_of_a_model_that_says_nothing_only_its_name_is_told(opened: Opened) -> N
 
 
 def test_what_a_model_is_unsure_of_is_marked_and_said(opened: Opened, server: Pretending) -> None:
-    """The pretended model is unsure of whatever it does not know a word of."""
+    """The fake model is unsure about texts with unknown words."""
     certainty = {"measure": "mean token log-probability", "threshold": -0.5, "percentile": 5, "outputs": 500}
     server.models = [MODELS[0] | {"certainty": certainty}]
     page = opened(text="the cat sleeps. Hello, how are you.")
@@ -150,7 +150,7 @@ def test_the_description_of_the_interface_is_a_page(browser: Browser, server: Pr
 
 
 def _try_translating(browser: Browser, server: Pretending) -> None:
-    """From its form an address is asked what was filled in, and nothing else, and the answer is shown."""
+    """Submit an address's form: only the fields are sent, and the answer is shown."""
     filled = (
         "const form = document.querySelector('#post-v1-translate form');"
         "const fill = (name, value) => { form.querySelector(`#try-post-v1-translate-${name}`).value = value; };"

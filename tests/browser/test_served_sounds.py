@@ -1,4 +1,4 @@
-"""The page of the server in a real browser where models speak and write down what they hear."""
+"""The served page in a real browser with models that speak and transcribe."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def test_a_sound_is_heard_written_down_and_drawn_beneath(browser: Browser, serve
     settle(page)
     assert [each.text for each in page.all("#transcript-times li")] == ["a from 0 to 0.1 s", "a from 0.1 to 0.2 s"]
     assert page.run("return document.getElementById('heard').src").startswith("blob:")
-    # There is one view over time, which is brought to the desk that asks last.
+    # There is one view over time, which moves to the desk that asks last.
     assert names_of_rows(page, "transcribe-frames") == ["a", "a"]
     assert page.run("return document.querySelectorAll('#frames-weights').length") == 1
     page.find("#speak-verb").click()
@@ -90,7 +90,7 @@ def test_a_phone_shows_all_of_it(browser: Browser, server: Pretending, scheme: s
 
 
 def assert_within_margins(page: Browser, *parts: str) -> None:
-    """The parts are no wider than the tabs above them, which go from margin to margin."""
+    """Check that the parts are no wider than the tabs above them, which span the margins."""
     assert page.run("return document.documentElement.scrollWidth") <= 390
     tabs = page.find("#verbs").rect
     for part in parts:

@@ -1,4 +1,4 @@
-"""The page of the server when something is wrong, with any text, in any window, for any person."""
+"""The served page under errors, with any text, window and user."""
 
 import json
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""The page of the server in a real browser where models have word vectors: neighbours, analogies and maps."""
+"""The served page in a real browser with word vectors: neighbours, analogies and maps."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ WORDS = {"name": "palavras", "task": "words", "reads": "words", "family": "word2
 
 @pytest.fixture
 def page(browser: Browser, server: Pretending) -> Iterator[Browser]:
-    """The page, which is left afterwards, for it has other models than those of other tests."""
+    """Yield the page and leave it afterwards; its models differ from those of other tests."""
     server.models = [WORDS]
     browser.open(server.address)
     browser.wait("return document.getElementById('motto').textContent", wanted="Find words, and see why.")

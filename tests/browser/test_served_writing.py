@@ -1,4 +1,4 @@
-"""The desk of writing in a real browser: what may come next, choosing it, going on, stopping, undoing."""
+"""The writing desk in a real browser: next tokens, choosing, continuing, stopping, undoing."""
 
 import threading
 from collections.abc import Iterator
@@ -24,14 +24,14 @@ def server(server: Pretending) -> Pretending:
 
 @pytest.fixture(scope="module", autouse=True)
 def _leave(chromium: Browser) -> Iterator[None]:
-    """Leave the page in the end, which has other models than those of other tests."""
+    """Leave the page at the end; its models differ from those of other tests."""
     yield
     chromium.driver.get("about:blank")
 
 
 @pytest.fixture
 def page(browser: Browser, server: Pretending) -> Browser:
-    """The page with a prompt that was read; it is loaded once, and led there from an empty prompt."""
+    """Return the page with a prompt read; it is loaded once and reached from an empty prompt."""
     if not browser.all(".writer"):
         browser.open(server.address)
     browser.lead("#")
@@ -44,7 +44,7 @@ def page(browser: Browser, server: Pretending) -> Browser:
 
 
 def column(page: Browser, selector: str) -> list[str]:
-    """The texts of what is found."""
+    """Return the texts of the matching elements."""
     return page.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector)
 
 
@@ -53,7 +53,7 @@ def prompt(page: Browser) -> str:
 
 
 def last_questions(server: Pretending, path: str, count: int = 2) -> list[dict[str, Any]]:
-    """What was asked last, by the names of the models."""
+    """Return the last requests by model name."""
     return sorted(server.questions(path)[-count:], key=lambda question: question["model"])  # they come at once
 
 

@@ -1,4 +1,4 @@
-"""The page of a map of words in a real browser: by pointer, by keyboard, by the search and by its address."""
+"""The page of a word map in a real browser: by pointer, keyboard, search and address."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ def page(browser: Browser, tmp_path: Path) -> Browser:
 
 
 def spot(page: Browser, number: int) -> dict[str, Any]:
-    """Where the name of a word stands."""
+    """Return the place of a word's name."""
     script = "const { left, top } = document.querySelectorAll('.map-word')[arguments[0]].getBoundingClientRect();"
     return page.run(script + "return { left, top }", number)
 

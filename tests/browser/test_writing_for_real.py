@@ -1,4 +1,4 @@
-"""The desk of writing with the models it is made for: what a person sees is what each of them gives."""
+"""The writing desk with real models: it shows what each of them gives."""
 
 import sys
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ PROMPT = "Ana"
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]:
-    """A toy of each family under its name, with its folder."""
+    """Return a toy of each family by name, with its folder."""
     found = {}
     for name in FAMILIES:
         place = tmp_path_factory.mktemp(name)

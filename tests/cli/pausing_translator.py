@@ -20,7 +20,7 @@ MOMENTS = ("loading", "writing", "placing", "placed")
 
 
 def write_model(folder: Path) -> Path:
-    """All that the command asks of a model's folder before it is loaded."""
+    """Write everything that the command needs of a model's folder before loading it."""
     update_folder(folder, {"recipe.toml": b"[decoding]\n"})
     return folder
 

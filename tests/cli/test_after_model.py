@@ -1,4 +1,4 @@
-"""The one rule for what follows MODEL: texts by --text or as words, files by name, for every verb that reads."""
+"""The rule for what follows MODEL: texts by --text or as words, files by name, for every verb that reads."""
 
 import io
 import re
@@ -14,7 +14,7 @@ from regard.cli import main
 
 Given = Callable[..., tuple[int, bytes, str]]
 
-# verb -> the toy that is asked, its options, and the name of what it writes where that is a file
+# verb -> the toy to ask, its options, and the name of its output file, if any
 TEXTS: dict[str, tuple[str, list[str], str | None]] = {
     "translate": ("seq2seq", ["--beam", "2"], None),
     "look": ("encoder", [], None),

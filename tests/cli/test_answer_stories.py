@@ -1,4 +1,4 @@
-"""`regard answer` and `regard look` of a story: from a file, from standard input, and what is refused."""
+"""`regard answer` and `regard look` with a story: from a file, from standard input, and refusals."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """What a command line gives: its status, what it prints and what it remarks."""
+    """Return the status, output and remarks of a command line."""
 
     def command(*arguments: object, typed: str = "") -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(typed.encode())))

@@ -1,4 +1,4 @@
-"""Every command that is given a model says if it has hardly been trained, and the server tells its page."""
+"""Every command reports a model that has hardly been trained, and the server tells its page."""
 
 import json
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from regard.cli import MODELS, _root, main
 from regard.serving.known import known_of
 from regard.training.pace import Course
 
-# What a command must be given beside its model.
+# Arguments that a command needs besides its model.
 REST: dict[str, list[str]] = {
     "neighbours": ["word"],
     "analogy": ["a", "b", "c"],
@@ -33,7 +33,7 @@ CAUTION = "This model has hardly been trained (step 22 of 3,000, never validated
 
 
 def commands(command: Any, name: str) -> dict[str, Any]:
-    """All commands behind one, by what is typed."""
+    """Return all subcommands of a command by the words to type."""
     command = command._load() if hasattr(command, "_load") else command
     inner = getattr(command, "commands", {})
     if not inner:
@@ -51,7 +51,7 @@ OF_MODELS = {
 
 
 def hardly_trained(folder: Path, **more: Any) -> Path:
-    """The files of a run that was stopped in its first minutes, as far as they matter here."""
+    """Write the relevant files of a run that was stopped in its first minutes."""
     (folder / "training").mkdir(parents=True)
     course = asdict(Course(step=22, steps=3000, best=22, ended="the 3 minutes are over")) | more
     (folder / "training" / "pace.json").write_text(json.dumps({"items": 1, "seconds": 1.0, "course": course}))

@@ -1,4 +1,4 @@
-"""Comparing through the real command line: training, resuming, interrupting, side by side, and the table."""
+"""`regard compare` on the real command line: training, resuming, interrupting, parallel runs, and the table."""
 
 import json
 import shutil
@@ -72,7 +72,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def compared(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a whole comparison; who changes it takes a copy."""
+    """Return the folder of a whole comparison. Tests that change it must copy it first."""
     out = tmp_path_factory.mktemp("compared") / "out"
     with undrawn():
         assert main(["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(out)]) == 0
@@ -86,13 +86,13 @@ def copied(compared: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_pictures(compared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Comparisons of this test draw nothing, which takes half of the time of one whose runs are finished."""
+    """Draw nothing in comparisons of this test; drawing takes half the time once the runs are finished."""
     for draw in ("draw_by_length", "draw_comparison", "draw_curves"):
         monkeypatch.setattr(f"regard.runs.compare.running.{draw}", lambda *given: set())
 
 
 def numbers(folder: Path) -> dict[str, Any]:
-    """What a comparison found, without where it lies and how fast it went."""
+    """Return the results of a comparison without its location and speed."""
     found: dict[str, Any] = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
     for variant in found["variants"]:
         del variant["folders"], variant["tokens_per_second"]
@@ -258,7 +258,7 @@ def test_ctrl_c_leaves_a_comparison_that_goes_on_exactly(recipe: Path, compared:
 def test_side_by_side_is_one_after_the_other_and_a_failure_stops_no_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With models that count, whose processes take a third of the time of others."""
+    """Models that count are used, whose processes take a third of the time of others."""
     out, command = tmp_path / "out", side_by_side._command
     arguments = ["compare", str(write_recipe(tmp_path)), "--vary", "model.order=1,2", "--seeds", "1"]
     assert main([*arguments, "--out", str(tmp_path / "one")]) == 0

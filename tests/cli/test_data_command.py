@@ -49,7 +49,7 @@ ABOUT = {"title": "Toy", "what": "a toy", "licence": "CC0", "terms": "Do.", "sou
 
 @pytest.fixture
 def toy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A catalogue of one set whose only file lies packed in a folder elsewhere."""
+    """Return a catalogue of one set whose only file is compressed in another folder."""
     file = {"path": "a.txt", "size": len(TEXT), "sha256": hashlib.sha256(TEXT).hexdigest(), "derived": "By hand."}
     made = read_entries({"toy": {**ABOUT, "files": [file]}})
     monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: made)

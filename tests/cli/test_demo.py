@@ -1,4 +1,4 @@
-"""The demo, which shows right translations, and says so where one is wrong."""
+"""The demo shows right translations, and says so where one is wrong."""
 
 import json
 import re

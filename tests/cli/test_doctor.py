@@ -1,4 +1,4 @@
-"""The doctor: what it finds on a healthy machine, and what it says to a sick one."""
+"""The doctor: its findings on a healthy machine and on a faulty one."""
 
 import json
 import tomllib
@@ -23,7 +23,7 @@ def requirements(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _healthy_torch(monkeypatch):
-    """Loading torch takes seconds and is none of these tests' business but one."""
+    """Skip loading torch, which takes seconds and matters to one test only."""
     monkeypatch.setattr(doctor, "_torch", lambda: {"version": "2.13.0", "cuda": [], "threads": 2})
 
 

@@ -35,10 +35,10 @@ def test_the_error_rate_says_which_attention_it_is_of(
     printed = capsys.readouterr()
     (score,) = json.loads(printed.out)["scores"]
     assert (score["metric"], score["n"], score["split"]) == ("aer", 2, None)
-    # With two blocks the last but one is the first; nothing is known of this model's validation data.
+    # With two blocks the last but one is the first; this model's validation data is unknown.
     assert score["signature"] == "attention:cross.1.mean|step:own|chosen:usual"
     assert "Links are read from the mean of the heads of cross-attention block 1, the default: " in printed.err
-    # Five words are written, so five links are found; three are sure: the rate is 1 − (sure + possible found) / 8.
+    # Five words give five links, three of them sure: the rate is 1 − (sure + possible found) / 8.
     assert (score["value"] * 8 / 100) % 1 == pytest.approx(0, abs=1e-9)
     by_python = regard.evaluate(trained, quiet=True, metrics=["aer"], **files)
     assert [each.value for each in by_python] == [score["value"]]

@@ -1,4 +1,4 @@
-"""`regard export`: into the model folder by default, elsewhere if told, and never over what is not an export."""
+"""`regard export`: into the model folder by default, elsewhere on request, and never over other files."""
 
 import shutil
 import sys

@@ -16,7 +16,7 @@ from regard.cli import main
 
 
 def train(folder: Path, out: str, *more: str, table: dict[str, Any] | None = None, seed: int = 1) -> Path:
-    """The run of a small recipe with three members."""
+    """Return the run of a small recipe with three members."""
     recipe = folder / "recipe.toml"
     recipe.write_text(tomli_w.dumps(table or small_recipe(folder / "graph", members=3, seed=seed)), encoding="utf-8")
     with undrawn():
@@ -119,7 +119,7 @@ def test_recipes_that_cannot_be_trained_leave_nothing_behind(
 
 
 def test_resumed_is_never_stopped(tmp_path: Path) -> None:
-    """Dropout is on, and members are judged by themselves; the weights are the same to the last bit."""
+    """Dropout is on and members are judged separately; the weights are equal to the last bit."""
     whole = train(tmp_path, "whole", "--set", "training.steps=20", "--set", "training.save_every=5")
     train(tmp_path, "halves", "--set", "training.steps=10", "--set", "training.save_every=5")
     halves = train(tmp_path, "halves", "--set", "training.steps=20", "--set", "training.save_every=5", "--resume")

@@ -1,4 +1,4 @@
-"""`regard heads`: the heads of a model ranked by what their looks are like, in a table, as JSON and in training."""
+"""`regard heads`: the heads of a model ranked by their attention, in a table, as JSON and in training."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`regard info` without torch: from the files of a folder, and the same as the loaded model says."""
+"""`regard info` without torch: from a folder's files, with the same content as the loaded model's."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Language models on the command line: counted, scored, gone on with, written as ARPA and brought in."""
+"""Language models on the command line: counted, scored, continued, and exported to and imported from ARPA."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ KENLM = Path(__file__).parents[1] / "models" / "ngram" / "made_by_kenlm"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small n-gram model; who changes it takes a copy."""
+    """Return a small n-gram model. Tests that change it must copy it first."""
     folder = tmp_path_factory.mktemp("language")
     assert main(["train", str(write_recipe(folder)), "--out", str(folder / "run")]) == 0
     return folder / "run"

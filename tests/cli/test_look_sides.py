@@ -1,4 +1,4 @@
-"""`regard look` of a model that has several attentions and is no translator."""
+"""`regard look` with a model that has several attentions and does not translate."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from regard.runs.train import train
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classifier whose words look at each other, and whose answer looks at the words."""
+    """Return a classifier whose words attend to each other, and whose answer attends to the words."""
     folder = tmp_path_factory.mktemp("encoder")
     with undrawn():
         assert train(open_toy("encoder", folder), []).finished

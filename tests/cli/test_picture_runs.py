@@ -17,7 +17,7 @@ WHITE, BLACK = (np.pad(np.full((8, 4), level, np.uint8), ((0, 0), (12, 0))) for 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that tells flags apart by looking to their right end, and beside it picture files."""
+    """Return a model that tells flags apart by looking at their right end, with picture files next to it."""
     folder = tmp_path_factory.mktemp("pictures")
     for name, picture in {"white": WHITE, "black": BLACK, "small": WHITE[:, 8:]}.items():
         Image.fromarray(picture).save(folder / f"{name}.png")

@@ -35,7 +35,7 @@ def run(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_resumed_is_never_stopped(run: Path, tmp_path: Path) -> None:
-    """Also where batches hand something on: a count of batches, a moving baseline."""
+    """This includes batches that carry state over: a count of batches, a moving baseline."""
     recipe, again = run.parent / "recurrent.toml", tmp_path / "again"
     assert main(["train", str(recipe), "--out", str(again), "--set", "training.steps=5"]) == 0
     assert main(["train", str(recipe), "--out", str(again), "--resume"]) == 0

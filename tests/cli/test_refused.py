@@ -1,4 +1,4 @@
-"""What the system refuses is one sentence and status 2, whoever tells of it, and a run that met it can go on."""
+"""System errors give one sentence and status 2 wherever they occur, and an affected run can resume."""
 
 import errno
 import os
@@ -84,7 +84,7 @@ def test_errors_of_an_open_file_get_its_name() -> None:
 
 @contextmanager
 def few_files() -> Iterator[None]:
-    """Inside this block no file can be opened: the limit is as many as are open."""
+    """Let no further file be opened in this block: the limit is the number of open ones."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     free = os.open(os.devnull, os.O_RDONLY)
     os.close(free)
@@ -107,7 +107,7 @@ def test_too_many_open_files(trained: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_too_many_open_files_are_no_damage(trained: Path) -> None:
-    """Nobody should be told to delete a corpus, or go back to an older checkpoint, for want of a file handle."""
+    """A lack of file handles must not advise deleting a corpus or returning to an older checkpoint."""
     with few_files(), pytest.raises(OSError, match="Too many open files"):
         open_prepared(trained / "training" / "corpus")
     with few_files(), pytest.raises(OSError, match="Too many open files"):
@@ -119,7 +119,7 @@ def test_too_many_open_files_are_no_damage(trained: Path) -> None:
 def test_an_error_in_the_middle_of_training_loses_nothing(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    """The device fails under a checkpoint at step 8; the run ends with a sentence, and goes on to the same weights."""
+    """The device fails under a checkpoint at step 8; the run ends with a sentence and resumes to the same weights."""
     force, out = os.fsync, tmp_path / "run"
 
     def fail(descriptor: int) -> None:

@@ -1,4 +1,4 @@
-"""`regard score`: what it prints, what it notices and what it refuses."""
+"""`regard score`: its output, remarks and refusals."""
 
 import gzip
 import io
@@ -28,7 +28,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with outputs `good` and `worse` and the reference `ref`, in which the command runs."""
+    """Return a folder with outputs `good` and `worse` and the reference `ref`, in which the command runs."""
     monkeypatch.chdir(tmp_path)
     for name, lines in {"good": GOOD, "worse": WORSE, "ref": REFERENCE}.items():
         write(name, lines)
@@ -274,7 +274,7 @@ def test_what_makes_no_sense_is_refused(arguments: list[str], words: str, capsys
 
 
 def test_text_is_scored_as_it_is_and_as_sacrebleu_scores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same letters composed and decomposed are other text to sacreBLEU, and the signature says nothing of them."""
+    """Composed and decomposed letters are different text to sacreBLEU, and the signature does not tell."""
     composed, decomposed = "n\u00e3o s\u00e3o os livros", "na\u0303o sa\u0303o os livros"
     for name, text in (("hypothesis", composed), ("reference", decomposed)):
         (tmp_path / name).write_text(f"{text}\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`regard score` by other tokenisers, and on test sets that sacreBLEU knows by name."""
+"""`regard score` with other tokenisers, and on test sets that sacreBLEU knows by name."""
 
 import json
 import os
@@ -23,7 +23,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with outputs, worse ones and a reference, and with no test set of sacreBLEU's."""
+    """Return a folder with outputs, worse ones and a reference, without sacreBLEU's test sets."""
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "out", WRITTEN)
     write(tmp_path / "worse", WORSE)

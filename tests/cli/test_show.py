@@ -1,4 +1,4 @@
-"""`regard show`: every view as text, numbers and picture, and what it refuses."""
+"""`regard show`: every view as text, numbers and picture, and refusals."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ QUICK = ["--length", "6", "--width", "4", "--gains", "0.5,2"]
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Folders of one model of each kind."""
+    """Return folders of one model of each kind."""
     folder = tmp_path_factory.mktemp("models")
     made = {cell: untrained_folder(folder / cell, cell=cell, encoder_layers=2) for cell in ("vanilla", "lstm", "gru")}
     made["transformer"] = untrained_folder(folder / "transformer", "transformer")
@@ -40,7 +40,7 @@ def lines_named(path: Path, panel: int = 0) -> dict[str, list[list[float]]]:
 
 @pytest.fixture(scope="module")
 def plain_gradients(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What the gradients are where nothing more is asked for."""
+    """Return the gradients without further options."""
     plain = tmp_path_factory.mktemp("gradients") / "plain.json"
     assert main(["show", "gradients", *QUICK, "-o", str(plain)]) == 0
     return numbers(plain)
@@ -122,7 +122,7 @@ def test_gates(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFix
 def test_nothing_typed_reaches_the_terminal_as_a_command(
     models: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An escape sequence in the text is shown as what it is, in words and in tokens."""
+    """An escape sequence in the text is shown escaped, in words and in tokens."""
     evil = "Ana \x1b[31mreads\x07 a book."
     for more in ([], ["--tokens"]):
         assert main(["show", "gates", models["bytes"], "--text", evil, *more]) == 0

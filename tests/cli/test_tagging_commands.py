@@ -16,7 +16,7 @@ from regard.cli import main
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tagger that knows the tag before, trained till it can chunk."""
+    """Return a tagger that knows the previous tag, trained until it can chunk."""
     folder = tmp_path_factory.mktemp("tagger")
     train, test = (str(write_tagged(folder / f"{name}.txt", 40, seed)) for name, seed in (("train", 1), ("test", 2)))
     letters = {"embedding": 8, "width": 16}

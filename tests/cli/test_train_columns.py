@@ -1,4 +1,4 @@
-"""Training from files as people have them, by the command line alone: columns, several files, and what is refused."""
+"""Training from users' files on the command line alone: columns, several files, and refusals."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ NGRAM = 'family = "ngram"\n[data]\ntrain = "nowhere.txt"\n[model]\norder = 2\nsm
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here are files of every kind, and recipes whose own data is nowhere."""
+    """Write files of every kind, and recipes whose own data does not exist."""
     monkeypatch.chdir(tmp_path)
     texts = {
         "forms.tsv": "".join("\t".join(row) + "\n" for row in FORMS),

@@ -1,4 +1,4 @@
-"""Starting from a model: its weights and tokenisers are where a run begins, and the run needs the model no more."""
+"""Starting from a model: a run begins with its weights and tokenisers, and then no longer needs it."""
 
 import shutil
 from pathlib import Path
@@ -42,8 +42,7 @@ QUICKLY = ["--set", "training.steps=2", "--set", "training.validate_every=2"]
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here are a copy of a trained model, `parent`, text that it has not seen, a recipe to learn that, and a run
-    that has only begun."""
+    """Write a copy of a trained model, `parent`, unseen text, a recipe to learn it, and a run that has only begun."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(trained, "parent")
     _write("new", pairs("train", count=480)[400:])
@@ -66,7 +65,7 @@ def _weights(run: str, step: int) -> bytes:
 
 
 def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() -> None:
-    """Killed before there is a checkpoint, and in the middle: it goes on without the parent, to the same bits."""
+    """Killed before a checkpoint and in the middle, it resumes without the parent to the same bits."""
     assert main(["train", "child.toml", "--out", "whole"]) == 0
     with locked_run(RunFolder(Path("child"))):
         open_run(resolve(read_table(Path("child.toml"))), Path("child"), False, silent, lambda text: None)
@@ -217,7 +216,7 @@ def test_old_text_that_is_gone_is_named(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_going_on_with_another_rate_is_starting_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    """What a refused --resume advises is what then works."""
+    """The advice of a refused --resume works."""
     assert main(["train", "child.toml", "--out", "child", *QUICKLY]) == 0
     rate = ["--set", "training.optimizer.learning_rate=0.001"]
     assert main(["train", "--out", "child", "--resume", *rate]) == 2

@@ -19,7 +19,7 @@ CHANGES = [word for name, value in SETTINGS.items() for word in ("--set", f"{nam
 
 
 def _write_pairs(folder: Path, sides: Path) -> Path:
-    """The text of two files in one, packed, with a column that says where each line is from."""
+    """Write the text of two files into one, compressed, with a column for the origin of each line."""
     source, target = (
         (sides / f"small.{code}").read_text(encoding="utf-8").removesuffix("\n").split("\n") for code in ("en", "pt")
     )
@@ -98,14 +98,14 @@ def test_a_wrong_setting_is_refused_before_the_text_is_read(
 
 
 def test_what_was_chosen_is_told_of_a_recipe_that_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """That a number of heads does not go with the width is known when the width has been chosen, and told alone."""
+    """A number of heads that does not fit the width is known once the width is chosen, and reported alone."""
     (tmp_path / "a.tsv").write_text("one\tum\ntwo\tdois\n")
     assert main(["train", "--pairs", str(tmp_path / "a.tsv"), "--set", "model.heads=3"]) == 2
     assert capsys.readouterr().err == "regard: model: width 128 cannot be shared out among 3 heads\n"
 
 
 def test_a_run_is_called_after_the_languages_that_were_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that was begun when nobody looked for them is found again, and text that is gone does not stop a run."""
+    """A run from before language detection is found again, and missing text does not stop a run."""
     lines = [f"The old man and his {n} dogs walk\tO velho e os seus {n} cachorros andam\n" for n in range(40)]
     (tmp_path / "a.tsv").write_text("".join(lines), encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Which engine translates, and that the lines are the same."""
+"""The choice of engine; the lines are the same."""
 
 import json
 import shutil

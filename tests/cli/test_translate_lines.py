@@ -1,4 +1,4 @@
-"""What every way to translate lines has in common: here, that its memory stays the same."""
+"""Properties of every way to translate lines: here, constant memory."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from regard.verbs.translate.line_translator import open_translator
 from regard.verbs.translate.request import TranslateRequest
 
-# Convolutions go through oneDNN on every processor; the last one here is the first one again, after 300 others.
+# Convolutions go through oneDNN on every processor; the last one repeats the first, after 300 others.
 OPERATIONS = """
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`regard translate` from file to file where portions overlap: what comes out is what comes out one by one."""
+"""`regard translate` from file to file with overlapping portions: the output is the same as one by one."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ LINES = ["the cat sees the dog", "", "a bird sings", "  the boy reads", "the gir
 
 @pytest.fixture
 def translated(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """As portions of two lines are translated one after another, the usual way."""
+    """Return the translation of portions of two lines one after another, the usual way."""
     monkeypatch.setattr(line_translator, "PORTION", 2)
     monkeypatch.setattr(unfinished, "PORTION", 2)
     assert main(["translate", str(trained), str(written(tmp_path / "in", LINES)), "-o", str(tmp_path / "plain")]) == 0

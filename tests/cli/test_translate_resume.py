@@ -1,4 +1,4 @@
-"""Translations into a file outlive a kill: nothing is lost, nothing is repeated, and the bytes are those of one run."""
+"""Translations into a file survive a kill: nothing is lost or repeated, and the bytes are those of one run."""
 
 import os
 import random
@@ -218,7 +218,7 @@ def test_another_model_is_refused(
 def test_after_a_fault_the_input_can_be_mended(
     exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Only what was translated must be the same: a line that stopped a long run is put right, and the run goes on."""
+    """Only translated lines must stay the same: a line that stopped a long run is corrected, and the run resumes."""
     good, out, whole = text.read_text(encoding="utf-8"), tmp_path / "out", tmp_path / "whole"
     every = good.splitlines(keepends=True)
     text.write_text("".join([*every[:20], "the red house " * 700 + "\n", *every[21:]]), encoding="utf-8")
@@ -288,7 +288,7 @@ def test_who_was_stopped_by_a_line_too_long_can_go_on_with_it_split(
 
 
 def begin(out: Path, portions: int = 1) -> tuple[Path, Path]:
-    """An output of some portions that was never ended: its text and its record."""
+    """Write an unfinished output of some portions: its text and its record."""
     with suppress(KeyboardInterrupt), hold_output(out) as place, place.growing({}, Kept()) as file:
         for first in range(portions):
             portion = [f"{first} {number}" for number in range(unfinished.PORTION)]
@@ -323,7 +323,7 @@ def test_damaged_records_are_refused(tmp_path: Path) -> None:
 def test_every_flipped_bit_of_an_unfinished_output_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What comes before the damage stays, and what one unbroken run would have written comes out of it."""
+    """The part before the damage stays, and the result equals that of one unbroken run."""
     monkeypatch.setattr("regard.verbs.translate.unfinished.PORTION", 2)
     out = tmp_path / "out"
     text, record = begin(out, portions=3)

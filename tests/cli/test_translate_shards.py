@@ -1,4 +1,4 @@
-"""A file in shards: whoever translates them, joined they are what one process writes, and a kill loses nothing."""
+"""A file in shards: joined they equal the output of one process, whoever translates them, and a kill loses nothing."""
 
 import gzip
 import re
@@ -33,7 +33,7 @@ def files(folder: Path) -> list[str]:
 
 
 def run_workers(*arguments: str) -> tuple[int, str]:
-    """By processes of their own, as workers import what they are started from."""
+    """Run separate processes, since workers import the module that started them."""
     command = [sys.executable, capital_translator.__file__, *arguments]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     return found.returncode, found.stderr
@@ -213,7 +213,7 @@ def shards_done(asked: list[str], capitals: None) -> None:
 def test_a_kill_after_joining_leaves_nothing_to_do(
     asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The output is in its place, and the shards are not yet removed."""
+    """The output is in place, and the shards are not yet removed."""
     out, folder = tmp_path / "out", tmp_path / "out.shards"
     out.write_text(JOINED[:-1], encoding="utf-8")
     assert main(["translate", *asked, "--workers", "1", "--resume"]) == 2  # it is someone else's
@@ -227,7 +227,7 @@ def test_a_kill_after_joining_leaves_nothing_to_do(
 def test_lines_with_constraints_and_keys_are_those_of_one_process(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is drawn depends on the number of a line, and a line's prefix lies in another file."""
+    """Samples depend on the number of a line, and a line's prefix is in another file."""
     monkeypatch.setattr(line_translator, "PORTION", 4)
     monkeypatch.setattr(unfinished, "PORTION", 4)
     source, target = write_corpus(tmp_path, 11)

@@ -30,7 +30,7 @@ def asked(tmp_path: Path) -> list[str]:
 
 @contextmanager
 def halted(moment: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that has come to a moment, or has ended before it."""
+    """Return a process that has reached a moment, or ended before it."""
     command = [sys.executable, str(SCRIPT), moment, *arguments]
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True) as process:
         assert _of(process.stdout).readline() in (f"{moment}\n", "")
@@ -43,7 +43,7 @@ def _of(pipe: IO[str] | None) -> IO[str]:
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """Let a process go on to its end: its exit status and what it said."""
+    """Let a process run to its end. Return its exit status and output."""
     _, said = process.communicate("\n", timeout=60)
     return process.returncode, said
 
@@ -53,7 +53,7 @@ def files(folder: Path) -> list[str]:
 
 
 def test_who_comes_while_another_writes_cannot_destroy_what_that_one_finishes(asked: list[str], tmp_path: Path) -> None:
-    """The second looks at the first one's half before, and would write behind it when the first has long finished."""
+    """The second sees the first one's unfinished file, and would write after the first has finished."""
     with halted("writing", *asked) as first, halted("loading", *asked, "--resume") as second:
         assert ended(first)[0] == 0
         status, said = ended(second)
@@ -106,7 +106,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(asked: list[str], tmp_pat
 
 
 def test_a_lock_on_a_record_that_is_gone_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between opening the record and locking it the other process may end; whoever comes third must be refused."""
+    """The other process may end between opening and locking the record; a third must still be refused."""
     other, flock = ExitStack(), fcntl.flock
     other.enter_context(hold_output(tmp_path / "out"))
 

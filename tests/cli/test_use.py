@@ -211,7 +211,7 @@ def test_references_of_another_length_are_refused(
 def test_evaluate_is_sacrebleu_on_the_written_files(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And so is the BLEU that training noted for the same weights and beam."""
+    """So does the BLEU that training recorded for the same weights and beam."""
     corpus = json.loads((trained / "training" / "corpus" / "valid.json").read_text(encoding="utf-8"))
     source, reference, out = tmp_path / "v.en", tmp_path / "v.pt", tmp_path / "out.pt"
     source.write_text("".join(f"{s}\n" for s, _ in corpus), encoding="utf-8")
@@ -356,7 +356,7 @@ def test_average_is_the_mean_and_leaves_the_run_alone(
 def test_average_says_which_checkpoints_it_took_and_which_not(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of 4, 8 and 12, where it saves by itself, the run keeps 4 alone; at 9 and 10 someone stopped it."""
+    """Of its own checkpoints 4, 8 and 12 the run keeps only 4; at 9 and 10 someone stopped it."""
     run, out = tmp_path / "run", tmp_path / "mean"
     shutil.copytree(trained, run)
     checkpoints = run / "training" / "checkpoints"

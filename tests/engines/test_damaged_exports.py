@@ -33,7 +33,7 @@ def exported(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def translated(folder: Path, kind: str) -> list[str]:
     engine = load_fast(folder, kind)  # type: ignore[arg-type]
     assert engine is not None
-    return [each.text for each in engine.translations(TEXTS, SEARCH)]
+    return [translation.text for translation in engine.translations(TEXTS, SEARCH)]
 
 
 def mutated(content: bytes, draw: random.Random) -> bytes:
@@ -82,10 +82,10 @@ def check_mutations(exported: Path, tmp_path: Path, kind: str, count: int, seed:
 def told(folder: Path, kind: str, right: list[str] | None = None) -> str | None:
     """Return the refusal of an export, if any; otherwise check its output."""
     try:
-        found = translated(folder, kind)
+        texts = translated(folder, kind)
     except Fault as fault:
         return str(fault)
-    assert found == (right or found)
+    assert texts == (right or texts)
     return None
 
 

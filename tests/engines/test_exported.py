@@ -50,10 +50,10 @@ def test_a_model_folder_with_an_export_is_as_whole_as_before(exported: Path) -> 
 def test_the_engine_reads_the_search_of_the_recipe_and_writes_text(exported: Path) -> None:
     engine, model = load_engine(exported), load_translation_model(exported, device="cpu")
     assert engine.decoding == model.recipe.decoding
-    found = [engine.target.decode(row[0].tokens) for row in engine.translate(TEXTS, SEARCH)]
-    assert len(found) == 3
-    assert found[1] == ""
-    assert found[0] != found[2]
+    texts = [engine.target.decode(row[0].tokens) for row in engine.translate(TEXTS, SEARCH)]
+    assert len(texts) == 3
+    assert texts[1] == ""
+    assert texts[0] != texts[2]
 
 
 def test_an_export_is_a_function_of_the_model(exported: Path, tmp_path: Path) -> None:

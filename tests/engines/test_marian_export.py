@@ -65,8 +65,8 @@ def ours(
 
 def batch(model: TranslationModel) -> tuple[Tensor, Tensor, Tensor]:
     pairs = list(zip(ENGLISH[:5], PORTUGUESE[:5], strict=True))
-    made = model.task.pair_up(pairs)
-    return made.source, made.source_lengths, made.inputs
+    batch = model.task.pair_up(pairs)
+    return batch.source, batch.source_lengths, batch.inputs
 
 
 @torch.no_grad()
@@ -124,13 +124,15 @@ def test_the_folder_generates_what_we_translate(tmp_path: Path) -> None:
     """
     decoding = {"beam": 1, "longest_ratio": 1e-6, "longest_extra": 12}
     models = (ours(decoding=decoding, seed=seed) for seed in range(4, 24))
-    model = next(model for model in models if len({each.text for each in model.translate(ENGLISH[:4])}) > 2)
+    model = next(
+        model for model in models if len({translation.text for translation in model.translate(ENGLISH[:4])}) > 2
+    )
     export_marian(model, tmp_path / "marian")
     theirs = transformers().MarianMTModel.from_pretrained(tmp_path / "marian")
     tokeniser = transformers().MarianTokenizer.from_pretrained(tmp_path / "marian")
-    found = theirs.generate(**tokeniser(list(ENGLISH[:4]), return_tensors="pt", padding=True))
-    expected = [each.text for each in model.translate(ENGLISH[:4])]
-    assert tokeniser.batch_decode(found, skip_special_tokens=True) == expected
+    tokens = theirs.generate(**tokeniser(list(ENGLISH[:4]), return_tensors="pt", padding=True))
+    expected = [translation.text for translation in model.translate(ENGLISH[:4])]
+    assert tokeniser.batch_decode(tokens, skip_special_tokens=True) == expected
 
 
 def test_there_and_back_again(tmp_path: Path) -> None:

@@ -48,14 +48,14 @@ def test_it_learns_on_and_goes_out_again(
 ) -> None:
     monkeypatch.chdir(imported)
     quickly = ["training.steps=6", "training.validate_every=6", "training.save_every=6", "training.freeze=['encoder']"]
-    settings = [word for each in quickly for word in ("--set", each)]
+    settings = [word for setting in quickly for word in ("--set", setting)]
     files, child = ["--source", "new.en", "--target", "new.pt"], str(tmp_path / "child")
     with undrawn():
         assert main(["train", *files, "--from", "ours", "--out", child, *settings]) == 0
     assert "of them frozen (encoder)" in capsys.readouterr().err
     before, after = (bytes_to_weights(Path(name, WEIGHTS).read_bytes(), name) for name in ("ours", child))
-    kept = {name for name in before if torch.equal(before[name], after[name])}
-    assert kept == {name for name in before if ".encoder." in name or name == "model.output_bias"}
+    unchanged = {name for name in before if torch.equal(before[name], after[name])}
+    assert unchanged == {name for name in before if ".encoder." in name or name == "model.output_bias"}
 
     assert main(["export", child, "--to", "marian", "-o", str(tmp_path / "marian")]) == 0
     import_marian(tmp_path / "marian", tmp_path / "again", code="por")

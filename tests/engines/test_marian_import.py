@@ -88,10 +88,10 @@ def test_same_logits_in_float64(tmp_path: Path, shape: dict[str, Any]) -> None:
     ours = imported(tmp_path / "marian")
     ours.task.double()
     pad = theirs.config.pad_token_id
-    found, expected = logits(ours), their_logits(theirs)
-    assert (found[:, :, pad] < NEVER / 2).all()
-    found[:, :, pad] = expected[:, :, pad] = 0
-    torch.testing.assert_close(found, expected)
+    ours_found, expected = logits(ours), their_logits(theirs)
+    assert (ours_found[:, :, pad] < NEVER / 2).all()
+    ours_found[:, :, pad] = expected[:, :, pad] = 0
+    torch.testing.assert_close(ours_found, expected)
 
 
 @pytest.mark.parametrize("shape", [{}, {"scale_embedding": False, "d_model": 24}], ids=["scaled", "unscaled"])
@@ -101,9 +101,9 @@ def test_same_logits_in_float32(tmp_path: Path, shape: dict[str, Any]) -> None:
     pad = theirs.config.pad_token_id
     ours = imported(tmp_path / "marian")
     assert ours.task.begin == pad
-    begun = torch.cat([torch.full((3, 1), pad), TARGET], dim=1)
-    found, expected = logits(ours, begun), their_logits(theirs, begun)
-    assert_close_in_float32(found[:, :, :pad], expected[:, :, :pad], theirs.config)
+    inputs = torch.cat([torch.full((3, 1), pad), TARGET], dim=1)
+    ours_found, expected = logits(ours, inputs), their_logits(theirs, inputs)
+    assert_close_in_float32(ours_found[:, :, :pad], expected[:, :, :pad], theirs.config)
 
 
 def test_older_folders_share_embeddings_whose_output_layer_is_apart(tmp_path: Path) -> None:
@@ -130,9 +130,9 @@ def test_same_attention(tmp_path: Path) -> None:
     with torch.no_grad():
         seen = theirs(input_ids=SOURCE, attention_mask=MASK, decoder_input_ids=TARGET, output_attentions=True)
     for side, expected in {"source": seen.encoder_attentions, "target": seen.cross_attentions}.items():
-        found = [gaze.weights for gaze in gazes if (gaze.looks_from, gaze.looks_at) == (side, "source")]
-        assert len(found) == len(expected)
-        for mine, other in zip(found, expected, strict=True):
+        weights = [gaze.weights for gaze in gazes if (gaze.looks_from, gaze.looks_at) == (side, "source")]
+        assert len(weights) == len(expected)
+        for mine, other in zip(weights, expected, strict=True):
             torch.testing.assert_close(mine[0], other[0])  # the row without padding
 
 
@@ -195,22 +195,22 @@ def test_every_setting_of_the_search_arrives(given: dict[str, Any], option: str,
 
 
 def test_what_cannot_be_kept_of_a_search_is_told() -> None:
-    told: list[str] = []
-    assert decoding_table(check(Generation, {"length_penalty": -1.0}), 64, told.append) == {}
-    assert told == [
+    remarks: list[str] = []
+    assert decoding_table(check(Generation, {"length_penalty": -1.0}), 64, remarks.append) == {}
+    assert remarks == [
         "Its search cannot be used (length_penalty is -1.0, expected 0.0 or more); regard's default is used instead."
     ]
-    decoding_table(check(Generation, {"no_repeat_ngram_size": 2, "renormalize_logits": True}), 64, told.append)
-    assert "redistributes the probability of forbidden repeats" in told[1]
+    decoding_table(check(Generation, {"no_repeat_ngram_size": 2, "renormalize_logits": True}), 64, remarks.append)
+    assert "redistributes the probability of forbidden repeats" in remarks[1]
 
 
 def test_forbidden_tokens_are_never_written(tmp_path: Path) -> None:
     make(tmp_path / "marian", search={"bad_words_ids": [[7], [8, 9], [0]]})
-    told: list[str] = []
-    bias = imported(tmp_path / "marian", remark=told.append).task.model.output_bias
+    remarks: list[str] = []
+    bias = imported(tmp_path / "marian", remark=remarks.append).task.model.output_bias
     pad = len(bias) - 1
     assert (bias == NEVER).nonzero().flatten().tolist() == [7, pad]  # the end cannot be forbidden
-    assert "Forbidden phrases of several tokens are dropped from its search." in told
+    assert "Forbidden phrases of several tokens are dropped from its search." in remarks
 
 
 def test_weights_are_written_as_the_library_would_and_one_by_one() -> None:
@@ -242,8 +242,8 @@ def outputs(model: "MarianMTModel", folder: Path, **settings: Any) -> list[list[
     """Return what transformers finds, in pieces, without padding and the end."""
     tokeniser = transformers().MarianTokenizer.from_pretrained(folder)
     batch = tokeniser(SENTENCES, return_tensors="pt", padding=True)
-    found = model.generate(**batch, **settings).tolist()
-    return [tokeniser.convert_ids_to_tokens(row, skip_special_tokens=True) for row in found]
+    rows = model.generate(**batch, **settings).tolist()
+    return [tokeniser.convert_ids_to_tokens(row, skip_special_tokens=True) for row in rows]
 
 
 def ours_with(model: TranslationModel, **search: Any) -> list[list[str]]:

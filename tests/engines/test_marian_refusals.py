@@ -58,10 +58,10 @@ def cut(folder: Path) -> None:
 
 def pickled(content: Callable[[Path], Any], save: Callable[..., None] = torch.save) -> Callable[[Path], None]:
     def damage(folder: Path) -> None:
-        made = content(folder)
+        data = content(folder)
         (folder / WEIGHTS).unlink()
         with (folder / "pytorch_model.bin").open("wb") as file:
-            save(made, file)
+            save(data, file)
 
     return damage
 
@@ -165,11 +165,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a bomb": (pickled(Bomb), "pytorch_model.bin is damaged or holds more than weights, so it is not loaded"),
     "a plain pickle": (pickled(Bomb, pickle.dump), "pytorch_model.bin is damaged or holds more than weights"),
     "a cut pickle": (
-        pickled(lambda folder: b"PK\\3\\4", lambda made, file: file.write(made)),
+        pickled(lambda folder: b"PK\\3\\4", lambda data, file: file.write(data)),
         "pytorch_model.bin is dam",
     ),
     "an empty pickle": (
-        pickled(lambda folder: b"", lambda made, file: file.write(made)),
+        pickled(lambda folder: b"", lambda data, file: file.write(data)),
         "holds more than weights, so it is not loaded: its pickles do not end",
     ),
     "a packed pickle": (
@@ -183,7 +183,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "records on records": (claiming_more, "its records claim to be larger than the file"),
     "two lists of records": (two_lists, "it does not end like torch's archives"),
     "a long old pickle": (
-        pickled(lambda folder: b"\x80\2" + b"]" * HUGE, lambda made, file: file.write(made)),
+        pickled(lambda folder: b"\x80\2" + b"]" * HUGE, lambda data, file: file.write(data)),
         "pytorch_model.bin is damaged or holds more than weights, so it is not loaded: its pickles do not end",
     ),
     "a list": (pickled(lambda folder: [1, 2]), "does not hold a table of tensors"),
@@ -203,8 +203,8 @@ def test_a_bad_folder_is_refused(good: Path, tmp_path: Path, capsys: pytest.Capt
     damage, words = DAMAGES[name]
     damage(folder)
     assert main(["import", "marian", str(folder), "-o", str(out)]) == 2
-    said = capsys.readouterr().err.splitlines()
-    faults = [line for line in said if line.startswith("regard: ")]
+    lines = capsys.readouterr().err.splitlines()
+    faults = [line for line in lines if line.startswith("regard: ")]
     assert len(faults) == 1
     # Versions of SentencePiece learn slightly different numbers of pieces.
     tokens = len(json.loads((good / "vocab.json").read_text(encoding="utf-8")))

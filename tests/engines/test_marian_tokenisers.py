@@ -47,12 +47,12 @@ def tokeniser(side: int, code: str = "") -> MarianTokeniser:
 def test_the_same_tokens_on_both_sides(theirs: Any, text: str) -> None:
     for side, name in enumerate(("text", "text_target")):
         mine = tokeniser(side)
-        found, expected = [*mine.encode(text), mine.end], theirs(**{name: text}).input_ids
+        tokens, expected = [*mine.encode(text), mine.end], theirs(**{name: text}).input_ids
         if text.startswith(">> not"):  # an unknown code to transformers, text to us
             assert expected[0] == mine.unknown
-            assert found[0] != mine.unknown
+            assert tokens[0] != mine.unknown
             expected = theirs(**{name: f" {text}"}).input_ids
-        assert found == expected
+        assert tokens == expected
 
 
 @pytest.mark.parametrize("text", TEXTS)

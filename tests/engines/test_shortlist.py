@@ -36,8 +36,14 @@ def only(monkeypatch: pytest.MonkeyPatch, common: int, translations: int) -> Non
 def test_model_1_finds_the_translations_of_the_classic_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """the house, das Haus; the book, das Buch: each finds its own, though never alone."""
     only(monkeypatch, common=0, translations=1)
-    found = learn_shortlist(corpus(tmp_path, ([THE, HOUSE], [THE, HOUSE]), ([THE, BOOK], [THE, BOOK])), SOURCE, TARGET)
-    assert (found.translations[THE], found.translations[HOUSE], found.translations[BOOK]) == ([THE], [HOUSE], [BOOK])
+    shortlist = learn_shortlist(
+        corpus(tmp_path, ([THE, HOUSE], [THE, HOUSE]), ([THE, BOOK], [THE, BOOK])), SOURCE, TARGET
+    )
+    assert (shortlist.translations[THE], shortlist.translations[HOUSE], shortlist.translations[BOOK]) == (
+        [THE],
+        [HOUSE],
+        [BOOK],
+    )
 
 
 def test_the_most_frequent_are_common_to_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,9 +59,9 @@ def test_the_most_frequent_are_common_to_all(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_same_piece_is_a_candidate_though_never_seen(tmp_path: Path) -> None:
-    found = learn_shortlist(corpus(tmp_path, ([THE], [THE])), SOURCE, TARGET)
-    assert found.translations[ANA] == [ANA]
-    assert BOOK not in found.translations  # its piece differs in the target
+    shortlist = learn_shortlist(corpus(tmp_path, ([THE], [THE])), SOURCE, TARGET)
+    assert shortlist.translations[ANA] == [ANA]
+    assert BOOK not in shortlist.translations  # its piece differs in the target
 
 
 def test_a_large_corpus_is_looked_at_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,18 +72,18 @@ def test_a_large_corpus_is_looked_at_in_part(tmp_path: Path, monkeypatch: pytest
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
-    told: list[tuple[int, int | None]] = []
+    reports: list[tuple[int, int | None]] = []
     learn_shortlist(
-        corpus(tmp_path, ([THE], [THE])), SOURCE, TARGET, lambda what, done, total: told.append((done, total))
+        corpus(tmp_path, ([THE], [THE])), SOURCE, TARGET, lambda what, done, total: reports.append((done, total))
     )
-    assert told[0] == (0, shortlist.ROUNDS)
-    assert told[-1] == (shortlist.ROUNDS, shortlist.ROUNDS)
+    assert reports[0] == (0, shortlist.ROUNDS)
+    assert reports[-1] == (shortlist.ROUNDS, shortlist.ROUNDS)
 
 
 def test_candidates_and_the_file_that_ctranslate2_reads() -> None:
-    found = Shortlist([4], {5: [5, 6], 6: [7]})
-    assert found.candidates([5, 9]) == {4, 5, 6}
-    assert found.text(SOURCE, TARGET) == "\tdas\nhouse\tHaus Buch\nbook\tAna\n"
+    shortlist = Shortlist([4], {5: [5, 6], 6: [7]})
+    assert shortlist.candidates([5, 9]) == {4, 5, 6}
+    assert shortlist.text(SOURCE, TARGET) == "\tdas\nhouse\tHaus Buch\nbook\tAna\n"
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +102,13 @@ def test_outputs_keep_to_the_candidates_of_their_sentence(listed: Path) -> None:
     alone = [engine.translate([text], search)[0][0].tokens for text in texts]
     for text, tokens in zip(texts, alone, strict=True):
         pieces = engine.source.pieces(engine.source.encode(text))
-        candidates = {"<unk>", "<s>", "</s>", *allowed[""], *(each for piece in pieces for each in allowed[piece])}
+        candidates = {
+            "<unk>",
+            "<s>",
+            "</s>",
+            *allowed[""],
+            *(candidate for piece in pieces for candidate in allowed[piece]),
+        }
         assert set(engine.target.pieces(tokens)) <= candidates
         assert len(candidates) < engine.target.size
     # One sentence's candidates are gone when the next one comes.
@@ -105,7 +117,7 @@ def test_outputs_keep_to_the_candidates_of_their_sentence(listed: Path) -> None:
 
 def _read(path: Path) -> dict[str, list[str]]:
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-    return {key: found.split(" ") for key, found in (line.split("\t") for line in lines)}
+    return {key: words.split(" ") for key, words in (line.split("\t") for line in lines)}
 
 
 def test_a_shortlist_makes_the_output_layer_smaller_and_so_changes_the_scores(listed: Path, tmp_path: Path) -> None:
@@ -113,7 +125,9 @@ def test_a_shortlist_makes_the_output_layer_smaller_and_so_changes_the_scores(li
     shutil.copytree(listed, whole)
     export_ctranslate2(whole, whole / "ctranslate2", "float32")
     search = DecodingOptions(beam=1, longest_ratio=1.0, longest_extra=1)
-    scores = [load_engine(each, workers=1).translate(["I love books."], search)[0][0].score for each in (whole, listed)]
+    scores = [
+        load_engine(folder, workers=1).translate(["I love books."], search)[0][0].score for folder in (whole, listed)
+    ]
     assert np.isfinite(scores).all()
     assert scores[0] != scores[1]
 

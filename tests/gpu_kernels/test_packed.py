@@ -42,18 +42,18 @@ def few_pairs() -> PairBatch:
 
 def pairs_of(*sides: list[int]) -> PairBatch:
     lengths = [torch.tensor(side) for side in sides]
-    tables = [torch.randint(4, 19, (len(each), int(each.max()))) for each in lengths]
-    for table, own in zip(tables, lengths, strict=True):
-        for row, length in enumerate(own.tolist()):
+    tables = [torch.randint(4, 19, (len(row_lengths), int(row_lengths.max()))) for row_lengths in lengths]
+    for table, row_lengths in zip(tables, lengths, strict=True):
+        for row, length in enumerate(row_lengths.tolist()):
             table[row, length:] = 0
     (source, target), (source_lengths, target_lengths) = tables, lengths
     return PairBatch.of(source, source_lengths, target, target_lengths, begin=1)
 
 
 def packed(pairs: PairBatch, device: torch.device, capacity: int = 16) -> PackedBatch:
-    found = pack(pairs, capacity, device)
-    assert found is not None
-    return found
+    packed = pack(pairs, capacity, device)
+    assert packed is not None
+    return packed
 
 
 def real_states(network: Transformer, batch: PackedBatch) -> Tensor:
@@ -114,13 +114,13 @@ def test_padding_changes_no_state(device: torch.device) -> None:
 def test_what_is_packed_can_be_read_off(device: torch.device) -> None:
     pairs = some_pairs()
     batch = packed(pairs, device, 40)
-    source, target, wanted = batch.packed
+    source, target, targets = batch.packed
     assert source.offsets[:4].tolist() == [0, 5, 6, 9]
     assert source.places[:9].tolist() == [0, 1, 2, 3, 4, 0, 0, 1, 2]
     assert source.tokens[5] == pairs.source[1, 0]
     assert target.tokens[:3].tolist() == [1, int(pairs.target[0, 0]), 1]  # the begin token, then the target
-    assert wanted[:13].tolist() == pairs.target.flatten()[pairs.places].tolist()
-    assert (wanted[13:] == -1).all()
+    assert targets[:13].tolist() == pairs.target.flatten()[pairs.places].tolist()
+    assert (targets[13:] == -1).all()
     assert len(target.tokens) == int(target.offsets[-1]) == 15  # a sixteenth of the capacity is 3, rounded up
     assert len(source.tokens) == int(source.offsets[-1]) == 9
     assert int(source.offsets.diff().max()) <= batch.room == 16
@@ -153,7 +153,7 @@ def test_a_packed_batch_splits_into_packed_ones(device: torch.device) -> None:
 
 def test_the_loss_of_the_parts_is_that_of_the_whole(device: torch.device) -> None:
     network, batch = build(device, norm="before"), packed(few_pairs(), device)
-    whole, *parts = (CrossEntropy(0.1)(network, each, None).total for each in (batch, *batch.split(2)))
+    whole, *parts = (CrossEntropy(0.1)(network, pairs, None).total for pairs in (batch, *batch.split(2)))
     torch.testing.assert_close(parts[0] + parts[1], whole)
 
 

@@ -25,7 +25,7 @@ REFUSED = (
 
 
 def settings(*more: str) -> list[str]:
-    return [word for each in (*IN_BF16, *more) for word in ("--set", each)]
+    return [word for setting in (*IN_BF16, *more) for word in ("--set", setting)]
 
 
 def test_what_torch_lacks_is_refused_before_anything_is_written(

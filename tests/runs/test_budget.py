@@ -54,11 +54,11 @@ def test_a_batch_that_goes_through_twice_costs_twice() -> None:
 
 def test_what_was_published_stands_beside_the_same_data_and_sizes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "wmt14-en-de", "--budget"]) == 0
-    said = capsys.readouterr().out
-    assert "300,000 steps: 7e+09 in all" in said
-    assert "28.4 BLEU after 3.5 days on 8 P100, 672 GPU hours (Vaswani et al. 2017)" in said
-    assert "28.69 BLEU after 7.4 hours on 8 V100" in said
-    assert "41.8" not in said
+    output = capsys.readouterr().out
+    assert "300,000 steps: 7e+09 in all" in output
+    assert "28.4 BLEU after 3.5 days on 8 P100, 672 GPU hours (Vaswani et al. 2017)" in output
+    assert "28.69 BLEU after 7.4 hours on 8 V100" in output
+    assert "41.8" not in output
     base = ["--set", "model.preset=base", "--set", "training.steps=100000", "--json"]
     assert main(["info", "wmt14-en-fr", "--budget", *base]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -74,7 +74,7 @@ def test_language_models_are_counted_by_rows_and_spans_and_others_refused(monkey
     assert budget_of(gpt).all_tokens == 10 * 2 * 4 * 32
     bert = check_recipe({"family": "bert", "data": {"train": "text.txt"}, "model": {"preset": "small"}})
     assert budget_of(bert).tokens == bert.training.batch * bert.training.span
-    assert budget_of(bert).pace <= max(each.tokens for each in MEASURED if each.family == "bert")
+    assert budget_of(bert).pace <= max(row.tokens for row in MEASURED if row.family == "bert")
     monkeypatch.setattr(budgets, "MEASURED", ())
     assert ("pace", "no similar model was measured, so the time cannot be estimated") in budget_lines(budget_of(gpt), 8)
     words = check_recipe({"family": "rnnlm", "data": {"train": "text.txt"}, "training": {"steps": 1}})

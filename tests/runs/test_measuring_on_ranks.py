@@ -21,8 +21,8 @@ class Agreement:
         yield from self.numbers[start:]
 
     def measure(self, batch: float) -> dict[str, Measure]:
-        found = {"error": Measure(Tally((batch, 1.0), mean), "lower")}
-        return found | ({"agreement": Measure(Tally((batch, 2.0), mean), "higher")} if batch > 10 else {})
+        measures = {"error": Measure(Tally((batch, 1.0), mean), "lower")}
+        return measures | ({"agreement": Measure(Tally((batch, 2.0), mean), "higher")} if batch > 10 else {})
 
 
 class Recorded(Ranks):
@@ -44,7 +44,7 @@ def test_every_rank_finds_what_one_finds_also_of_what_it_has_not_measured_itself
     for rank in (0, 1):  # so that each has recorded what it measures
         measure_split(Agreement(numbers), "valid", Recorded(rank, notes))
     for rank in (0, 1):
-        found = measure_split(Agreement(numbers), "valid", Recorded(rank, notes))
-        assert {name: (each.value, each.better) for name, each in found.items()} == {
-            name: (each.value, each.better) for name, each in alone.items()
+        measures = measure_split(Agreement(numbers), "valid", Recorded(rank, notes))
+        assert {name: (measure.value, measure.better) for name, measure in measures.items()} == {
+            name: (measure.value, measure.better) for name, measure in alone.items()
         }

@@ -32,12 +32,12 @@ def description(kind: str) -> jsonschema_rs.Validator:
 
 
 def allowed(kind: str, body: Any) -> bool:
-    """Whether the description of the interface allows this body."""
+    """Return True if the interface description allows this body."""
     return description(kind).is_valid(body)
 
 
 def refusal(kind: type[Options], body: Any) -> str | None:
-    """What is said against this body, sent as JSON."""
+    """Return the refusal of this body, sent as JSON."""
     try:
         read_request(kind, parse_json(json.dumps(body).encode()))
     except Refusal as refused:

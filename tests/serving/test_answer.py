@@ -1,4 +1,4 @@
-"""/v1/answer: an answer for each input, whatever a model reads, with models that have no torch in them."""
+"""/v1/answer: an answer for each input of any kind, with models without torch."""
 
 from base64 import b64encode
 from collections.abc import Iterator

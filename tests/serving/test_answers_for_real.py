@@ -1,4 +1,4 @@
-"""Models that answer, served from their folders: what the server gives is what Python and `regard look` give."""
+"""Answering models served from their folders: the server matches Python and `regard look`."""
 
 from base64 import b64encode
 from collections.abc import Iterator

@@ -84,7 +84,7 @@ def test_importance_samples_tighten_what_is_measured(folder: Path) -> None:
     measures = task.measure(batch)
     often = measures["bound"]
     assert often.tally.value < once["bound"].tally.value
-    # Each sample has noise of its own: the mean over twenty draws is not what the first of them gave.
+    # Each sample has its own noise: the mean over twenty draws differs from the first.
     assert measures["reconstruction"].tally.value != once["reconstruction"].tally.value
     assert often.signature == "nats a picture, of 20 importance samples"
 

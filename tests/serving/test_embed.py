@@ -1,4 +1,4 @@
-"""/v1/embed: the vectors of texts as Python has them."""
+"""/v1/embed: the same text vectors as in Python."""
 
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ def test_an_answer_has_no_more_numbers_than_is_granted(back: Path) -> None:
 
 
 def test_what_has_too_many_numbers_is_not_worked_on_to_the_end(back: Path) -> None:
-    """All of it was held in memory before it was refused."""
+    """All of it used to be held in memory before the refusal."""
     options = ServingOptions.model_validate({"limits": {"vectors": 90}, "batching": {"rows": 1}})
     with on_loopback(make_app([back], options)) as address:
         found = httpx.post(f"{address}/v1/embed", json={"text": ["a casa"] * 10, "layer": 0})

@@ -1,4 +1,4 @@
-"""One flow behind every door: a made-up verb declares its own, and is read, bounded, numbered, streamed and written."""
+"""One flow behind every door: a made-up verb is read, bounded, numbered, streamed and written."""
 
 import json
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ class ProphesyRequest(VerbRequest):
 
 
 class ProphesyBody(ProphesyRequest, ModelBody):
-    """Questions for an oracle, and which oracle."""
+    """Questions for an oracle, and the oracle to ask."""
 
     stream: bool = False
 
@@ -70,7 +70,7 @@ class LengthAnswer(DoorAnswer):
 
 
 class Pythia(Oracle):
-    """Gives every question back in capitals, three at a time, and knows none that has a digit in it."""
+    """Returns every question in capitals, three at a time, and knows none with a digit."""
 
     def __init__(self) -> None:
         super().__init__("pythia", ["prophesy"])

@@ -1,4 +1,4 @@
-"""Whatever is thrown at it, the server answers in its own words, and lives."""
+"""The server answers any input in its own words, and survives."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ QUIET = settings(max_examples=15, deadline=None, suppress_health_check=list(Heal
 
 
 def answered(client: httpx.Client, path: str, content: bytes, kind: str = "application/json") -> Any:
-    """The answer, which is a good one, or an error in one sentence."""
+    """Return the answer, which is good or an error in one sentence."""
     answer = client.post(path, content=content, headers={"Content-Type": kind})
     assert answer.status_code in (200, 400, 413, 415), answer.text
     found = answer.json()

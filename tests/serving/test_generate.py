@@ -1,4 +1,4 @@
-"""/v1/generate and /v1/prompt: a language model goes on with a prompt and reads it as Python has it."""
+"""/v1/generate and /v1/prompt: a language model continues and reads a prompt as in Python."""
 
 import json
 import sys
@@ -80,7 +80,7 @@ def test_what_is_too_much_or_does_not_go_together_is_refused(
 
 
 def test_many_prompts_take_turns_and_come_out_the_same(folder: Path, served: httpx.Client) -> None:
-    """What is drawn depends on the number of a prompt, in whatever turn it is drawn."""
+    """Samples depend on the number of a prompt, not on its turn."""
     question = {"prompt": ["the cat", "the", ""], "tokens": 5, "sample": {"seed": 4}}
     one_by_one = ServingOptions.model_validate({"batching": {"rows": 1}})
     with on_loopback(make_app([folder], one_by_one)) as address:
@@ -89,7 +89,7 @@ def test_many_prompts_take_turns_and_come_out_the_same(folder: Path, served: htt
 
 
 def events(answer: httpx.Response) -> list[tuple[str, Any]]:
-    """The kinds and the data of a stream of events."""
+    """Return the kinds and the data of a stream of events."""
     assert answer.status_code == 200, answer.text
     parts = [event.split("\n") for event in answer.text.strip().split("\n\n")]
     return [(kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for kind, data in parts]
@@ -119,7 +119,7 @@ def test_what_is_wrong_with_a_stream_is_said_in_it_or_before_it(served: httpx.Cl
 
 
 def test_who_stops_listening_stops_the_search(served: httpx.Client) -> None:
-    """The next request is served at once, though the one before would have written for long."""
+    """The next request is served at once, though the previous one would have run for long."""
     question = {"prompt": "the", "tokens": 200, "past_end": True, "stream": True}
     with served.stream("POST", "/v1/generate", json=question) as answer:
         assert next(answer.iter_lines()) == "event: token"

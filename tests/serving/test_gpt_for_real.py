@@ -1,4 +1,4 @@
-"""A decoder-only Transformer served: texts that end with the context, token by token too, and what it looked at."""
+"""A served decoder-only Transformer: texts that end with the context, streaming, and attention."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Doors are open by what the models can do; at the others is one sentence that says what they can."""
+"""The models' abilities decide which doors are open; the others name these abilities in one sentence."""
 
 from pathlib import Path
 

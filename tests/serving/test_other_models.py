@@ -1,4 +1,4 @@
-"""Models of other makes: imported from OPUS-MT's format, and recurrent; all that the page asks for works with them."""
+"""Other kinds of models: imported from OPUS-MT's format, and recurrent; all page requests work with them."""
 
 import math
 import sys

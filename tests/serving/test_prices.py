@@ -1,4 +1,4 @@
-"""The table of prices: no verb without a row, and costs that follow the work and not the bytes."""
+"""The price table: a row for every verb, and costs that follow the work, not the bytes."""
 
 import sys
 from base64 import b64encode
@@ -140,7 +140,7 @@ def test_costs_follow_the_work(path: str, body: Any, expected: list[float]) -> N
 
 @pytest.mark.parametrize(("engine", "longest"), [("torch", 5.0), ("onnx", 5.0), ("ctranslate2", 1.0)])
 def test_batches_are_short_where_an_engine_cannot_be_interrupted(engine: Engine, longest: float) -> None:
-    """Each engine has its own price, so that what is learnt of the speed of one is not believed of another."""
+    """Each engine has its own price, so a speed learnt for one does not apply to another."""
     translator: Any = SimpleNamespace(name="toy", cutting=lambda request, longest: lambda text: [])
     question = Question(translator, TranslateBody(text=["a"]), Limits())
     job = TranslateJob(question, Plan(engine=engine, options=DecodingOptions()))

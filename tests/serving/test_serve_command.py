@@ -1,4 +1,4 @@
-"""`regard serve`: what it refuses, what it prints, and how it ends."""
+"""`regard serve`: its refusals, its output, and how it ends."""
 
 import json
 import os
@@ -136,7 +136,7 @@ def test_an_address_is_written_as_browsers_take_it() -> None:
 
 @contextmanager
 def served(*arguments: str, files: int | None = None) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """The real command, and the address that it prints; it may have so many files open."""
+    """Run the real command with this limit of open files. Yield the address that it prints."""
     environment = {name: value for name, value in os.environ.items() if name != "REGARD_API_KEY"}
     command = [sys.executable, "-m", "regard", "serve", *arguments, "--port", "0"]
     if files is not None:
@@ -159,7 +159,7 @@ def is_listening(host: str, port: int) -> bool:
 
 @pytest.mark.parametrize(("end", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_serves_on_loopback_and_ends_when_it_has_finished(forth: Path, end: signal.Signals, status: int) -> None:
-    """What was accepted is told by the interim answer to `Expect`; its body comes when nobody else can connect."""
+    """The interim answer to `Expect` confirms acceptance; the body arrives when no one else can connect."""
     body = b"q=I+love+books.&source=en&target=pt"
     with served(str(forth), "--requests", "2") as (process, address):
         with urllib.request.urlopen(f"{address}/translate", body) as answer:
@@ -207,7 +207,7 @@ def test_a_second_signal_waits_for_nobody(forth: Path, first: signal.Signals, se
 
 
 def test_more_connections_than_there_are_files_for_keep_nobody_out(forth: Path) -> None:
-    """The longest idle are closed, which is said once; an answer that has begun is finished."""
+    """The longest idle ones are closed, which is reported once; an answer that has begun is finished."""
     with served(str(forth), "--quiet", files=128) as (process, address):
         host, port = address.removeprefix("http://").split(":")
         with ExitStack() as idle:

@@ -1,4 +1,4 @@
-"""/v1/translate with a language model that is served too; no folder is opened that a client names."""
+"""/v1/translate with a served language model; folders that a client names are never opened."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ TEXT = "Ana sees the red house ."
 
 @pytest.fixture(scope="module")
 def fluent(forth: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A language model over the translator's tokens."""
+    """Return a language model over the translator's tokens."""
     folder = tmp_path_factory.mktemp("fluent")
     (folder / "text.pt").write_text(f"{PORTUGUESE}\nAna lê livros .\nAna vê os livros .\n", "utf-8")
     data = {"train": str(folder / "text.pt"), "tokeniser": {"from": str(forth)}}

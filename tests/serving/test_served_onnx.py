@@ -1,4 +1,4 @@
-"""A model whose folder holds ONNX graphs, alone or beside an export for CTranslate2."""
+"""A model folder with ONNX graphs, alone or next to an export for CTranslate2."""
 
 import shutil
 from collections.abc import Iterator

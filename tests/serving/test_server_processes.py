@@ -1,4 +1,4 @@
-"""Several server processes behind one port: their counts added up, one that dies replaced, and all ended together."""
+"""Several server processes on one port: counts are summed, dead ones replaced, and all end together."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_counts_of_processes_are_added_up() -> None:
 
 
 def test_what_a_dead_process_counted_still_counts(tmp_path: Path) -> None:
-    """Its memory and its open requests do not."""
+    """Its memory and open requests do not."""
     (tmp_path / "1").write_text(ONE.replace("regard_open", "regard_requests_open"))
     counts = SharedMetrics(tmp_path)
 

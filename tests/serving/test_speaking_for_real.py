@@ -56,7 +56,7 @@ def test_what_cannot_be_spoken_is_refused(text: str, sentence: str) -> None:
 
 
 def test_the_loss_on_paper() -> None:
-    """Two frames a step, two steps, of which the second row has one; bands of one number."""
+    """Two frames a step and two steps, only one for the second row; bands of one number."""
     frames = torch.tensor([[[1.0], [2.0], [3.0], [0.0]], [[1.0], [1.0], [0.0], [0.0]]])
     looks = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]])
     speech = Speech(torch.zeros(2, 4, 1), torch.ones(2, 4, 1), torch.zeros(2, 2), looks)

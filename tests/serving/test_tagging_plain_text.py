@@ -1,4 +1,4 @@
-"""A tagger that reads parts of speech takes plain text, given another tagger that finds them: by every door."""
+"""A tagger that reads parts of speech takes plain text with the help of another tagger, by every door."""
 
 import shutil
 from pathlib import Path
@@ -38,7 +38,7 @@ def trained(place: Path, name: str, columns: list[str], **data: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A chunker that reads lengths beside words, and what finds these lengths."""
+    """Return a chunker that reads lengths next to words, and the tagger that finds these lengths."""
     place = tmp_path_factory.mktemp("taggers")
     trained(place, "lengths", ["word", "tag", "-"])
     trained(place, "plain", ["word", "-", "tag"], scheme="iob2")

@@ -1,4 +1,4 @@
-"""A classifier of texts served: its answers, what it looked at for each aspect, and what is refused."""
+"""A served text classifier: its answers, its attention for each aspect, and refusals."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ EXAMPLES = "".join(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a model that was trained for a moment to tell what is said of an aspect."""
+    """Return the folder of a briefly trained aspect classifier."""
     place = tmp_path_factory.mktemp("aspects")
     (place / "texts.txt").write_text(EXAMPLES, encoding="utf-8")
     table = {

@@ -103,7 +103,7 @@ def test_looking_has_every_form(folder: Path, tmp_path: Path, capsys: pytest.Cap
 
 
 class OnlyB:
-    """A language model in which b follows everything; what it has read is how often."""
+    """Language model in which b follows everything; its state is the number of labels read."""
 
     begin, end = 0, 1
 
@@ -125,7 +125,7 @@ def test_a_language_model_that_weighs_enough_decides(folder: Path) -> None:
 
 
 class Spelt:
-    """A tokeniser of a language model that knows only some symbols."""
+    """Tokeniser of a language model that knows only some symbols."""
 
     def encode(self, text: str) -> list[int]:
         return {"a": [2], "c": [3, 4]}.get(text, [0])

@@ -1,4 +1,4 @@
-"""/v1/translate: what the command line and Python give, sentence by sentence, and every option changes something."""
+"""/v1/translate: the same as the command line and Python, sentence by sentence, and every option has an effect."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How sure a real translator is: found when its weights are final, kept in its folder, told by server and in Python."""
+"""A real translator's certainty: found with the final weights, kept in its folder, reported by server and Python."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ TEXTS = [f"w{number} sees the red house" for number in range(24)]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose validations translate nothing, at the end of its run."""
+    """Return a finished model whose validations translate nothing."""
     found = make_model(tmp_path_factory.mktemp("unsure") / "model", export=False)
     model = regard.load(found)
     model.task._material = SimpleNamespace(corpus=SimpleNamespace(valid=[(text, "") for text in TEXTS]))

@@ -1,4 +1,4 @@
-"""/v1/attention, /v1/next, /v1/beam and /v1/models: what `regard look` shows, as the page asks for it."""
+"""/v1/attention, /v1/next, /v1/beam and /v1/models: the content of `regard look` for the page."""
 
 import math
 from pathlib import Path

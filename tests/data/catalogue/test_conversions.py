@@ -84,13 +84,13 @@ def test_files_of_one_archive_are_made_of_one_download(tmp_path: Path, monkeypat
 
 def test_letters_of_two_archives_become_strokes_pictures_and_alphabets(tmp_path: Path):
     """One stroke goes up, another is a dot; nine of six by three pixels are black. Both archives share a letter."""
-    drawn = b"START\n1.25,-9.0,0\n3.25,-4.6,8\nBREAK\n5.25,-9.0,20\nBREAK\n"
+    stroke_text = b"START\n1.25,-9.0,0\n3.25,-4.6,8\nBREAK\n5.25,-9.0,20\nBREAK\n"
     picture = Image.new("1", (6, 3), 1)
     picture.paste(0, (0, 0, 3, 3))
     file = io.BytesIO()
     picture.save(file, "PNG")
     for name, letters in (("one", ["Greek"]), ("two", ["Latin", "Greek"])):
-        members = {f"{name}/{letter}/character01/7_01.txt": drawn for letter in letters}
+        members = {f"{name}/{letter}/character01/7_01.txt": stroke_text for letter in letters}
         members |= {f"{name}/{letter}/character01/7_01.png": file.getvalue() for letter in letters}
         (tmp_path / f"{name}.zip").write_bytes(zip_of(members))
 

@@ -67,7 +67,9 @@ def test_when_no_time_is_left_no_more_are_begun(pretended: Any) -> None:
 def test_processes_do_not_outlive_whoever_started_them(pretended: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen] = []
     real = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: started.append(real(*given, **more)) or started[-1])
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *arguments, **more: started.append(real(*arguments, **more)) or started[-1]
+    )
     ended = pretended([GOOD, PATIENT, PATIENT, PATIENT], 2)
     next(ended)
     ended.close()
@@ -80,9 +82,9 @@ def test_a_run_that_goes_on_keeps_its_threads_whatever_the_jobs(
 ) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(threads, "cores", lambda: 6)
-    begun = RunFolder(small.runs(tmp_path / "out")[1].folder)
-    begun.begin()
-    begun.save(Snapshot({"weights": {"w": torch.ones(1)}}, Facts(step=4, threads=5)))
+    run_folder = RunFolder(small.runs(tmp_path / "out")[1].folder)
+    run_folder.begin()
+    run_folder.save(Snapshot({"weights": {"w": torch.ones(1)}}, Facts(step=4, threads=5)))
     list(pretended(["import os; print(os.environ['OMP_NUM_THREADS'])"] * 4, 2))
     logs = [run.folder / "training" / "log.txt" for run in small.runs(tmp_path / "out")]
     assert [log.read_text() for log in logs] == ["3\n", "5\n", "3\n", "3\n"]

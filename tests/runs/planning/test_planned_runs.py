@@ -37,8 +37,8 @@ def no_last_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def toy(name: str, folder: Path, **training: Any) -> dict[str, Any]:
     table = TOYS[name].table(folder)
-    own = {"family": TOYS[name].family or name, "seed": 3, "training": table["training"] | training}
-    return table | own
+    header = {"family": TOYS[name].family or name, "seed": 3, "training": table["training"] | training}
+    return table | header
 
 
 def start(table: dict[str, Any], folder: Path, minutes: float | None, *settings: str, resume: bool = False) -> None:
@@ -74,7 +74,7 @@ def test_a_planned_run_of_any_family_is_its_recipe(name: str, tmp_path: Path, mo
 
 
 @pytest.mark.parametrize(
-    "final", ["best", *(pytest.param(each, marks=pytest.mark.long) for each in ("last", "average"))]
+    "final", ["best", *(pytest.param(choice, marks=pytest.mark.long) for choice in ("last", "average"))]
 )
 def test_a_planned_run_is_its_recipe_whatever_remains(
     final: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -99,7 +99,7 @@ PACES: dict[str, Any] = {
 
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize(
-    "name", ["gpt", *(pytest.param(each, marks=pytest.mark.long) for each in ("transformer", "tagging rnn"))]
+    "name", ["gpt", *(pytest.param(family, marks=pytest.mark.long) for family in ("transformer", "tagging rnn"))]
 )
 def test_a_run_is_done_when_its_minutes_are(
     pace: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -149,7 +149,7 @@ def killed_and_resumed(
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt", *(pytest.param(each, marks=pytest.mark.long) for each in ("transformer", "tagging rnn"))]
+    "name", ["gpt", *(pytest.param(family, marks=pytest.mark.long) for family in ("transformer", "tagging rnn"))]
 )
 def test_a_run_killed_when_its_plan_was_settled_is_one_that_never_was(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -202,8 +202,8 @@ def test_a_plan_whose_recipe_was_not_written_any_more_is_gone_on_with(
         start(table, tmp_path / "run", 1)
     plan = tmp_path / "run" / "training" / "plan.json"
     settings = json.loads(plan.read_text())["settings"]
-    kept = [each for each in settings if not each.startswith("training.validate_every")]
-    plan.write_text(json.dumps({"settings": [*kept, "training.validate_every=77"]}))
+    remaining = [setting for setting in settings if not setting.startswith("training.validate_every")]
+    plan.write_text(json.dumps({"settings": [*remaining, "training.validate_every=77"]}))
     machine.off_after = None
     start(table, tmp_path / "run", None, resume=True)
     assert read_recipe(tmp_path / "run")["training"]["validate_every"] == 77
@@ -222,14 +222,14 @@ def test_a_planned_run_can_be_made_longer(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("name", ["ngram", "word2vec"])
 def test_what_does_not_learn_by_steps_says_that_it_stops_by_the_clock(name: str, tmp_path: Path) -> None:
-    said: list[str] = []
+    lines: list[str] = []
     silent = silent_audience()
     train_table(
-        toy(name, tmp_path), [], tmp_path / "run", Audience(said.append, silent.progress, silent.listener),
+        toy(name, tmp_path), [], tmp_path / "run", Audience(lines.append, silent.progress, silent.listener),
         allowance=Allowance(1),
     )  # fmt: skip
-    assert f"{'An ngram' if name == 'ngram' else 'A word2vec'} learns" in said[0]
-    assert said[0].endswith("not planned: the run stops when the minute is over.")
+    assert f"{'An ngram' if name == 'ngram' else 'A word2vec'} learns" in lines[0]
+    assert lines[0].endswith("not planned: the run stops when the minute is over.")
 
 
 def test_every_toy_that_learns_by_gradient_is_planned_here(tmp_path: Path) -> None:
@@ -257,9 +257,9 @@ def test_the_command_really_times_and_keeps_to_its_minutes(
     out, began = tmp_path / "run", time.monotonic()
     assert main([*arguments(write_corpus(tmp_path), out), "--minutes", "0.1"]) == 0
     assert time.monotonic() - began < 21
-    said = capsys.readouterr().err
-    assert "Planned for 0.1 minutes" in said
-    assert "pass over the text" in said
+    message = capsys.readouterr().err
+    assert "Planned for 0.1 minutes" in message
+    assert "pass over the text" in message
     assert read_recipe(out)["training"]["steps"] != 2500
     settings = json.loads((out / "training" / "plan.json").read_text())["settings"]
     assert apply_settings(read_recipe(out), settings) == read_recipe(out)

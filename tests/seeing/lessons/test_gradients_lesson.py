@@ -117,12 +117,12 @@ def test_a_clipped_gradient_is_as_it_was_or_as_long_as_told() -> None:
 
 def test_the_gradient_of_the_loss_is_autograds() -> None:
     cell, inputs = build_cell("vanilla", SMALL), draw_inputs(SMALL)[None]
-    wanted = torch.linspace(-1, 1, 5, dtype=torch.float64)
+    targets = torch.linspace(-1, 1, 5, dtype=torch.float64)
     hidden = cell(inputs)[0]
-    loss = ((hidden[0, -1] - wanted) ** 2).mean() / 2
+    loss = ((hidden[0, -1] - targets) ** 2).mean() / 2
     weights = weights_of(cell)
     expected = torch.autograd.grad(loss, [weights.of_input, weights.of_state, weights.input_bias])
-    torch.testing.assert_close(last_step_gradients(inputs, hidden, wanted, weights), list(expected))
+    torch.testing.assert_close(last_step_gradients(inputs, hidden, targets, weights), list(expected))
 
 
 def test_the_caption_tells_the_last_values_and_the_norm_of_u() -> None:

@@ -40,8 +40,8 @@ def test_recombined_they_are_the_states_of_the_gru(
     start = starts[int(backward)]
     _, gates = unroll(gru, inputs, start=HiddenState(start), backward=backward)
     weights = implied_weights(gates.update, backward)
-    found = recombine(weights, gates.candidate, start, backward)
-    torch.testing.assert_close(found, outputs[..., width:] if backward else outputs[..., :width])
+    result = recombine(weights, gates.candidate, start, backward)
+    torch.testing.assert_close(result, outputs[..., width:] if backward else outputs[..., :width])
     torch.testing.assert_close(weights.sum(dim=2), torch.ones_like(weights[:, :, 0]))
     assert weights.ge(0).all()
     unread = torch.ones(time, time + 1).triu(2).bool()  # a state holds nothing of later inputs
@@ -60,10 +60,10 @@ def test_a_long_text_takes_little_memory() -> None:
 
     class Sizes(TorchFunctionMode):
         def __torch_function__(self, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
-            found = function(*given, **(named or {}))
-            if isinstance(found, torch.Tensor):
-                sizes.append(found.numel())
-            return found
+            result = function(*given, **(named or {}))
+            if isinstance(result, torch.Tensor):
+                sizes.append(result.numel())
+            return result
 
     with Sizes():
         mean_weights(torch.full((1, 60, 40), 0.5), backward=True)

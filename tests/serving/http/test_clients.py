@@ -1,4 +1,4 @@
-"""Over a real connection: a client that others wrote, many clients at once, clients that go away."""
+"""Real connections: a third-party client, many clients at once, and clients that disconnect."""
 
 import asyncio
 import dataclasses
@@ -23,7 +23,7 @@ from regard.serving.app import app_of, make_app
 from regard.serving.options import ServingOptions
 from regard.serving.queue.worker import Worker
 
-# A client that others wrote
+# A third-party client
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +76,11 @@ def test_no_answer_is_lost_or_swapped_among_many_clients(running: str, forth: Pa
     asyncio.run(main())
 
 
-# Who goes away
+# Clients that disconnect
 
 
 class Slow:
-    """A model that takes as long over a batch as it is told to."""
+    """Model that takes as long over a batch as it is told to."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.open = threading.Event(), threading.Event()
@@ -105,7 +105,7 @@ def slow_server(folder: Path, **limits: Any) -> Iterator[tuple[str, list[dict[st
 
 
 def sent(address: str, path: str, body: str) -> socket.socket:
-    """A request whose answer nobody reads yet."""
+    """Send a request without reading its answer yet."""
     host, port = address.removeprefix("http://").split(":")
     connection = socket.create_connection((host, int(port)), timeout=WAIT)
     content = body.encode()
@@ -156,7 +156,7 @@ def test_a_search_that_nobody_waits_for_is_given_up(back: Path, monkeypatch: pyt
 
 
 def test_what_nobody_waits_for_ends_with_its_batch_whatever_the_model_is() -> None:
-    """A model of no torch and no steps cannot be stopped within a batch, and begins no other."""
+    """A model without torch and steps cannot be stopped within a batch, but begins no other."""
     gate, notes = threading.Event(), list[dict[str, Any]]()
     model = Parity(gate=gate)
     options = ServingOptions.model_validate({"batching": {"rows": 4}})
@@ -224,7 +224,7 @@ def test_stopping_finishes_what_was_accepted(forth: Path, monkeypatch: pytest.Mo
 def test_who_is_in_flight_when_an_engine_dies_is_told_at_once_and_the_next_is_served(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It dies in its own work, or outside of it and takes its thread along."""
+    """It dies in its own work, or outside it together with its thread."""
     healthy = getattr(Worker, place)
 
     def die_once(self: Worker, *given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Who may ask, what a browser is told, what is noted, and that no text of a user's is."""
+"""Access control, browser headers, and logs without any user text."""
 
 import io
 import json

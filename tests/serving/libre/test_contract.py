@@ -1,7 +1,7 @@
 """LibreTranslate's contract, case by case; with REGARD_LIBRETRANSLATE set to an address, against the original too.
 
-A case is a request, the status of its answer, and what must be true of it. Where the original may differ by right (it
-knows other languages and has other limits) a case is ours alone.
+A case is a request, the status of its answer, and conditions on it. Where the original may rightly differ (other
+languages and limits), a case is ours alone.
 """
 
 import os
@@ -24,7 +24,7 @@ ORIGINAL = os.environ.get("REGARD_LIBRETRANSLATE", "")
 
 @dataclass(frozen=True)
 class Case:
-    """A request, and what its answer is like."""
+    """A request and its expected answer."""
 
     name: str
     path: str

@@ -22,23 +22,23 @@ def as_translated(text: str, alignment: Alignment) -> Translated:
 
 
 def put_together(run: TextRun, sentences: list[Sentence], parts: list[Translated]) -> str:
-    """A run with its sentences translated."""
+    """Return a run with its sentences translated."""
     return placing.put_back(run, rejoin(sentences, [part.text for part in parts]), link_sentences(sentences, parts))
 
 
 def put_back(run: TextRun, translated: str, alignment: Alignment) -> str:
-    """A run of one sentence, translated."""
+    """Return a run of one sentence, translated."""
     return put_together(run, [Sentence("", run.parts[1], "")], [as_translated(translated, alignment)])
 
 
 def translated(page: str, translation: str, alignment: Alignment) -> str:
-    """A page of one run, translated by hand."""
+    """Return a page of one run, translated by hand."""
     (run,) = (part for part in read_html(page) if isinstance(part, TextRun))
     return put_back(run, translation, alignment)
 
 
 def turned(page: str, order: Sequence[int] | None = None) -> str:
-    """The page with its text in capitals, the words of each run in another order."""
+    """Return the page with its text in capitals and the words of each run reordered."""
     parts = []
     for part in read_html(page):
         if isinstance(part, str) or not part.parts[1]:
@@ -92,7 +92,7 @@ def test_tags_go_where_their_words_went(page: str, order: Sequence[int] | None, 
 @pytest.mark.parametrize(
     ("page", "translation", "alignment", "expected"),
     [
-        # What holds no text stays before the punctuation that closed what stood before it.
+        # Elements without text stay before the punctuation that closed the preceding text.
         ("I love <code>x</code>.", "Eu amo.", [(0, 0), (1, 1)], "Eu amo <code>x</code>."),
         ("I love <code>x</code>.", "Eu amo.", [(0, 0), (2, 1)], "Eu amo <code>x</code>."),
         ("I love <code>x</code>.", "Eu amo .", [(0, 0), (1, 1), (2, 2)], "Eu amo <code>x</code> ."),
@@ -118,7 +118,7 @@ def test_tags_go_where_their_words_went(page: str, order: Sequence[int] | None, 
          "Use <code>a</code><!-- and --><b><code>b</code></b> agora"),
         ("Use <code>a</code>, <code>b</code> and run", "Use, e corra", [(0, 0), (2, 1), (3, 2)],
          "Use <code>a</code>, <code>b</code> e corra"),
-        # Into scripts without spaces, none is made up; from right to left all is in the order of reading.
+        # Scripts without spaces get none; right-to-left text is in reading order.
         ("I love <code>x</code>.", "愛する。", [(1, 0)], "愛する<code>x</code>。"),
         ("I love <code>x</code>!", "أنا أحب!", [(0, 0), (1, 1)], "أنا أحب <code>x</code>!"),
         ("Is it <code>x</code>?", "هل هذا؟", [(0, 0), (1, 1)], "هل هذا <code>x</code>؟"),
@@ -190,7 +190,7 @@ def test_every_tag_comes_back_whatever_the_page(parts: list[str], draw: object) 
         assert Counter(TAGS.findall(turned(page, order))) == Counter(TAGS.findall(page))
 
 
-# Whole pages, every element with a number of its own; in KEPT is nothing that is translated.
+# Whole pages, every element with its own number; KEPT holds nothing that is translated.
 KEPT = [
     "<code id={}>a < b &amp; <i>c</i></code>",
     "<img id={} alt='a > b'>",
@@ -218,7 +218,7 @@ def as_html(tree: Any, numbers: Iterator[int]) -> str:
 
 
 def parents(page: str) -> dict[str, str]:
-    """The number of each element, and that of the one around it; all that is kept must be there as it was."""
+    """Return the number of each element and of its parent; all kept elements must be unchanged."""
     for kept in KEPT:
         page = re.sub(re.escape(kept).replace(re.escape("{}"), r"(\d+)"), r"<kept id=\1></kept>", page)
     found, around = {}, [""]

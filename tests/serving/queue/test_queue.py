@@ -1,4 +1,4 @@
-"""Orders of several requests in one thread: nothing lost, nothing swapped, nobody starved, nothing done in vain."""
+"""Orders of several requests in one thread: none lost, swapped, starved or done in vain."""
 
 import asyncio
 import contextvars
@@ -34,13 +34,13 @@ def worker() -> Iterator[Worker]:
 
 
 async def all_of(worker: Worker, key: Any, work: Any, items: list[Any]) -> list[Any]:
-    """The answers in the order of the items."""
+    """Return the answers in the order of the items."""
     found = dict([answer async for answer in worker.each(PRICE, key, work, items, [1.0] * len(items))])
     return [found[place] for place in range(len(items))]
 
 
 class Gate:
-    """Work that waits until it may go on, and remembers its batches."""
+    """Work that waits for permission to continue and remembers its batches."""
 
     def __init__(self) -> None:
         self.open, self.begun = threading.Event(), threading.Event()
@@ -57,7 +57,7 @@ class Gate:
 
 
 async def settled(worker: Worker, waiting: int) -> None:
-    """Come back when so many items wait."""
+    """Wait until this many items are queued."""
     while worker.waiting != waiting:
         await asyncio.sleep(0.001)
 
@@ -220,7 +220,7 @@ def test_closing_finishes_what_was_accepted_and_accepts_no_more() -> None:
 
 @pytest.mark.parametrize(("patience", "last"), [(1.0, 2), (0.0, 1)])
 def test_who_was_just_answered_is_waited_for(patience: float, last: int) -> None:
-    """Two share a batch that takes long. Then both ask again, one after the other."""
+    """Two share a long batch. Then both ask again, one after the other."""
     batches: list[int] = []
     worker, gate, begun = Worker("test", Batching(rows=8, patience=patience), waiting=50), Gate(), threading.Event()
 
@@ -324,7 +324,7 @@ def test_a_fault_of_the_queue_is_told_to_all_who_wait_and_the_thread_goes_on(
 def test_a_thread_that_dies_tells_all_who_wait_at_once_and_another_takes_its_place(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those whose items it worked on were never told, and everyone after them was refused for ever."""
+    """Requests whose items it worked on used to hang, and all later ones were refused forever."""
     gate, first = Gate(), worker._thread
 
     def die(*given: Any) -> None:
@@ -367,7 +367,7 @@ def test_who_orders_nothing_gets_nothing_and_the_thread_goes_on(worker: Worker) 
 
 
 def test_short_requests_pass_while_torch_is_loaded(forth: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first look into a model that is served by its export kept everyone waiting for three seconds."""
+    """The first look into a model served by its export used to block everyone for three seconds."""
     from regard.verbs.translate import model as loading
 
     gate, begun, load = threading.Event(), threading.Event(), loading.load_translation_model
@@ -402,7 +402,7 @@ def test_short_requests_pass_while_torch_is_loaded(forth: Path, monkeypatch: pyt
 def test_threads_that_do_not_end_keep_a_server_for_two_seconds_in_all(
     forth: Path, back: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each was waited for as long as a request may take, one after the other."""
+    """Each used to be waited for as long as a request may take, one after the other."""
     monkeypatch.setattr("regard.serving.catalogue._CLOSING", 0.2)
     catalogue = Catalogue(open_models([forth, back]), ServingOptions(), Metrics())
     gates = [Gate() for _ in catalogue.workers]
