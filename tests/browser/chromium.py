@@ -34,8 +34,8 @@ def find_browser() -> tuple[str, str] | None:
 
 def browser_or_skip() -> tuple[str, str]:
     """Return the browser and its driver; where there are none, skip the test, or fail it if they are required."""
-    if (found := find_browser()) is not None:
-        return found
+    if (browser := find_browser()) is not None:
+        return browser
     missing = "browser tests not run: there is no Chromium with its chromedriver here"
     if os.environ.get("REGARD_BROWSER") == "required":
         pytest.fail(f"{missing} (on Debian: apt-get install chromium chromium-driver)")
@@ -98,7 +98,7 @@ class Browser:
         """Return the addresses requested since the last call."""
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
-        return [each["request"]["url"] for each in sent]
+        return [event["request"]["url"] for event in sent]
 
     def names(self, *roles: str, more_than: int) -> list[str]:
         """Return the accessible names of these roles; Chromium builds that tree shortly after the page."""
@@ -107,7 +107,7 @@ class Browser:
         def found(driver: Any) -> list[str] | None:
             nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
             things = [node for node in nodes if node.get("role", {}).get("value") in roles]
-            return [each.get("name", {}).get("value", "") for each in things] if len(things) > more_than else None
+            return [thing.get("name", {}).get("value", "") for thing in things] if len(things) > more_than else None
 
         self.driver.execute_cdp_cmd("Accessibility.enable", {})
         names: list[str] = WebDriverWait(self.driver, 20).until(found)
@@ -144,8 +144,8 @@ class Browser:
         The page polls every few milliseconds, so one call suffices without sleeping. An element that does not exist yet
         gives nothing.
         """
-        found = self.driver.execute_async_script(_WAITING % script, *arguments, wanted)
-        assert found == wanted, f"{script} gave {found!r}, not {wanted!r}"
+        value = self.driver.execute_async_script(_WAITING % script, *arguments, wanted)
+        assert value == wanted, f"{script} gave {value!r}, not {wanted!r}"
 
     def press(self, *keys: str) -> None:
         """Press keys on the element with the focus."""

@@ -37,14 +37,14 @@ def wait_for_outputs(page: Browser, *texts: str) -> None:
 
 def lit(page: Browser, kind: str = "lit") -> dict[str, list[str]]:
     """Return the highlighted words on each side."""
-    found = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
+    script = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
     sides = {"source": "#mirror", "target": ".output-text"}
-    return {side: page.run(found, f"{holder} .{kind}") for side, holder in sides.items()}
+    return {side: page.run(script, f"{holder} .{kind}") for side, holder in sides.items()}
 
 
 def written(page: Browser, text: str) -> Any:
-    (found,) = [each for each in page.all(".written") if each.text == text]
-    return found
+    (element,) = [candidate for candidate in page.all(".written") if candidate.text == text]
+    return element
 
 
 def wished(page: Browser) -> dict[str, str]:

@@ -63,8 +63,8 @@ MODELS = [_described("plain", "en", "pt"), _described("loud", "en", "pt"), _desc
 def translated(text: str, model: str = "plain") -> str:
     """Translate each word by the dictionary, keeping its full stop; `loud` writes capitals."""
     table = {target: source for source, target in WORDS.items()} if model == "back" else WORDS
-    found = re.sub(r"\w+", lambda match: table.get(match[0], match[0]), text)
-    return found.upper() if model == "loud" else found
+    output = re.sub(r"\w+", lambda match: table.get(match[0], match[0]), text)
+    return output.upper() if model == "loud" else output
 
 
 def tokens_of(text: str) -> list[str]:
@@ -124,11 +124,11 @@ class Pretending:
 
 def _draw(question: dict[str, Any]) -> dict[str, Any]:
     """Continue the given strokes with a line of 20 units to the right, or draw two such lines."""
-    given = question.get("complete", [])
-    first = given[0][0] if given else [0, 0]
-    strokes = [[[x - first[0], y - first[1]] for x, y in stroke] for stroke in given] or [[[0, 0], [20, 0]]]
-    begun = sum(map(len, given))
-    drawing = {"strokes": [*strokes, [[0, 10], [20, 10]]], "begun": begun}
+    strokes_given = question.get("complete", [])
+    first = strokes_given[0][0] if strokes_given else [0, 0]
+    strokes = [[[x - first[0], y - first[1]] for x, y in stroke] for stroke in strokes_given] or [[[0, 0], [20, 0]]]
+    points = sum(map(len, strokes_given))
+    drawing = {"strokes": [*strokes, [[0, 10], [20, 10]]], "begun": points}
     drawings = [{"animation": "", "drawing": drawing}] * question.get("count", 1)
     return {"model": question["model"], "seconds": 0.1, "seed": 1, "drawings": drawings}
 
@@ -141,15 +141,15 @@ def translation(question: dict[str, Any]) -> dict[str, Any]:
     elif before := question.get("before"):
         rest = tokens_of(best)[len(before) :]
         best = "".join([*(token for token in before if token != END), *rest]).replace("▁", " ").strip()
-    found = explained(source, best)
+    output = explained(source, best)
     others = [f"{best} {'e ' * place}tal" for place in range(1, question.get("n_best", 1))]
-    found["n_best"] += [{"text": text, "score": -1.0 - place} for place, text in enumerate(others)]
-    return found
+    output["n_best"] += [{"text": text, "score": -1.0 - place} for place, text in enumerate(others)]
+    return output
 
 
 def _languages(model: str) -> tuple[str, str]:
-    (found,) = [each for each in MODELS if each["name"] == model]
-    return found["source"]["code"], found["target"]["code"]
+    (entry,) = [candidate for candidate in MODELS if candidate["name"] == model]
+    return entry["source"]["code"], entry["target"]["code"]
 
 
 def _attention(question: dict[str, Any]) -> dict[str, Any]:
@@ -234,19 +234,19 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
     """Return whether a number, or that of a story's facts, a drawing's strokes or a picture's bytes, is even, odd or
     zero.
     """
-    (given,) = question["inputs"]
-    if isinstance(given, dict) and "drawing" in given:
-        given = len(given["drawing"])
-    if _is_story(given):
-        given = given.count("\n")
+    (item,) = question["inputs"]
+    if isinstance(item, dict) and "drawing" in item:
+        item = len(item["drawing"])
+    if _is_story(item):
+        item = item.count("\n")
     if "raw" in question:
-        return {"model": question["model"], "seconds": 0.003, "answers": [_tags(given.split())]}
+        return {"model": question["model"], "seconds": 0.003, "answers": [_tags(item.split())]}
     if question.get("unfold"):
-        numbers = re.findall(r"\[(\d+)\]", given) or [given]
+        numbers = re.findall(r"\[(\d+)\]", item) or [item]
         answers = [_answer({**question, "unfold": False, "inputs": [number]})["answers"][0] for number in numbers]
         inputs = [f"of [{number}]" for number in numbers]
         return {"model": question["model"], "seconds": 0.003, "answers": answers, "inputs": inputs}
-    number = len(b64decode(given["picture"])) if isinstance(given, dict) else int(given)
+    number = len(b64decode(item["picture"])) if isinstance(item, dict) else int(item)
     names = {0: "zero", 1: "odd"} if not number else {0: "even", 1: "odd"}
     shares = {"even": 0.05, "odd": 0.05, "zero": 0.05} | {names[number % 2]: 0.9}
     best = {"answer": names[number % 2], "probability": 0.9, "probabilities": shares}
@@ -274,11 +274,11 @@ def _neighbours(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _analogy(question: dict[str, Any]) -> dict[str, Any]:
-    asked = [question[name] for name in "abc"]
+    words = [question[name] for name in "abc"]
     return {
         "model": question["model"],
         "seconds": 0.002,
-        "words": asked,
+        "words": words,
         "word": "rainha",
         "neighbours": [["rainha", 0.7]],
     }
@@ -297,9 +297,12 @@ def _look(question: dict[str, Any]) -> dict[str, Any]:
     if "speaker" in question or (isinstance(question["input"], dict) and "sound" in question["input"]):
         return look_over_time(question["input"])
     if _is_story(question["input"]):
-        *facts, asked = question["input"].split("\n")
+        *facts, story_question = question["input"].split("\n")
         weights = np.eye(len(facts))[[0, -1]]
-        return {"view": "facts", "looks": facts_data(Hops(facts, asked, "even", ["hop 1", "hop 2"], weights, ["So."]))}
+        return {
+            "view": "facts",
+            "looks": facts_data(Hops(facts, story_question, "even", ["hop 1", "hop 2"], weights, ["So."])),
+        }
     if question["model"] == DESCRIBER["name"]:
         return look_at_places()
     if question["model"] == WATCHER["name"]:

@@ -19,18 +19,18 @@ RATE, SECONDS = 8000, 0.1  # of a letter
 def speak(question: dict[str, Any]) -> dict[str, Any]:
     """Return the answer of /v1/speak; a text that ends in dots has no end."""
     text = question["text"]
-    said = {"text": text, "speaker": question["speaker"], "seconds": SECONDS * len(text)}
-    sound = {**said, "ended": not text.endswith("…"), "wav": b64encode(sound_file(_tone(len(text)), RATE)).decode()}
+    speech = {"text": text, "speaker": question["speaker"], "seconds": SECONDS * len(text)}
+    sound = {**speech, "ended": not text.endswith("…"), "wav": b64encode(sound_file(_tone(len(text)), RATE)).decode()}
     return {"model": question["model"], "seconds": 0.02, "sounds": [sound]}
 
 
 def transcribe(question: dict[str, Any]) -> dict[str, Any]:
     """Return the answer of /v1/transcribe."""
-    (given,) = question["sounds"]
-    count = len(b64decode(given["sound"]))
+    (sound,) = question["sounds"]
+    count = len(b64decode(sound["sound"]))
     alignment = [["a", round(SECONDS * place, 4), round(SECONDS * (place + 1), 4)] for place in range(count)]
-    found = {"text": "a" * count, "score": -0.5, "alignment": alignment}
-    return {"model": question["model"], "seconds": 0.02, "transcripts": [found]}
+    transcript = {"text": "a" * count, "score": -0.5, "alignment": alignment}
+    return {"model": question["model"], "seconds": 0.02, "transcripts": [transcript]}
 
 
 def look_over_time(given: Any) -> dict[str, Any]:

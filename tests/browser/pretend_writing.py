@@ -22,7 +22,7 @@ def read_prompt(question: dict[str, Any]) -> dict[str, Any]:
         for token, text, share in names
     ]
     if "sample" in question:
-        following = [each | {"drawn": float(place == 0)} for place, each in enumerate(following)]
+        following = [token | {"drawn": float(place == 0)} for place, token in enumerate(following)]
     tokens = [
         {"token": word, "text": f" {word}" if place else word, "score": math.log(1 / (place + 2))}
         for place, word in enumerate(words)

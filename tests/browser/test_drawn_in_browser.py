@@ -119,10 +119,10 @@ def test_a_head_that_there_is_not_gives_way_to_the_mean(opened: Opened, name: st
 
 
 def looks(page: Browser, selector: str = ".look") -> list[tuple[int, int]]:
-    found = page.run(
+    edges = page.run(
         "return [...document.querySelectorAll(arguments[0])].map((each) => ({ ...each.dataset }))", selector
     )
-    return [(int(each["from"]), int(each["to"])) for each in found]
+    return [(int(edge["from"]), int(edge["to"])) for edge in edges]
 
 
 def test_a_graph_has_a_line_for_every_head_and_every_look(opened: Opened) -> None:
@@ -141,9 +141,9 @@ def test_long_names_leave_room_for_the_graph(opened: Opened) -> None:
     opened("long names").appear(320)
     page = opened("long names")
     part, middle = page.find("#graph-part").rect, page.find("#graph-nodes .middle").rect["x"]
-    names = [each.rect for each in page.all("#graph-nodes .node-name:not(.middle)")]
-    assert all(part["x"] <= each["x"] and each["x"] + each["width"] <= part["x"] + part["width"] for each in names)
-    assert max(abs(each["x"] - middle) for each in names) > 80  # and not all in a heap
+    names = [element.rect for element in page.all("#graph-nodes .node-name:not(.middle)")]
+    assert all(part["x"] <= name["x"] and name["x"] + name["width"] <= part["x"] + part["width"] for name in names)
+    assert max(abs(name["x"] - middle) for name in names) > 80  # and not all in a heap
 
 
 def test_pointing_at_a_neighbour_tells_its_weights(opened: Opened) -> None:

@@ -38,11 +38,11 @@ def test_a_picture_is_described_and_every_word_shows_where_it_looked(
     desk.find("#picture-file").send_keys(str(tmp_path / "dot.png"))
     desk.wait(CAPTION, wanted="a red circle above")
     settle(desk)
-    asked = {"picture": b64encode(b"123").decode()}
-    assert server.questions("/v1/caption") == [{"model": "describer", "pictures": [asked]}]
+    picture = {"picture": b64encode(b"123").decode()}
+    assert server.questions("/v1/caption") == [{"model": "describer", "pictures": [picture]}]
     assert desk.run("return document.getElementById('caption-preview').src").startswith("blob:")
     assert "log-probability −1.25" in desk.text("#caption-facts")
-    assert [each.text for each in desk.all(".word-thumb")] == ["a", "red", "circle", "above", "end of sentence"]
+    assert [element.text for element in desk.all(".word-thumb")] == ["a", "red", "circle", "above", "end of sentence"]
     desk.point(desk.find("#caption-text [data-word='2']"))
     assert desk.text("#overlay-title") == "circle looks at"
     assert desk.text("#overlay-readout").startswith("most at row 2, column 1")

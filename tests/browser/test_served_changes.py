@@ -330,8 +330,8 @@ def test_a_second_finger_takes_no_stroke_away(browser: Browser, server: Pretendi
     page.wait("return document.getElementById('paper') !== null")
     first = [["pointerdown", 1, 20], ["pointermove", 1, 60]]
     page.run(TOUCH, [*first, ["pointerdown", 2, 100], ["pointerup", 2, 100], ["pointerup", 1, 60]])
-    (own,) = lines(page, ".own")
-    assert own[0] != own[-1]
+    (stroke,) = lines(page, ".own")
+    assert stroke[0] != stroke[-1]
 
 
 # A key
@@ -340,7 +340,7 @@ def test_a_second_finger_takes_no_stroke_away(browser: Browser, server: Pretendi
 def test_a_browser_that_keeps_nothing_asks_all_the_same(browser: Browser, server: Pretending) -> None:
     script = "Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('not allowed') } })"
     command = "Page.addScriptToEvaluateOnNewDocument"
-    kept = browser.driver.execute_cdp_cmd(command, {"source": script})["identifier"]
+    script_id = browser.driver.execute_cdp_cmd(command, {"source": script})["identifier"]
     try:
         server.key = "open sesame"
         page = show_models(browser, server, MODELS, "#text=the+cat&models=plain")
@@ -349,4 +349,4 @@ def test_a_browser_that_keeps_nothing_asks_all_the_same(browser: Browser, server
         page.find("#key-form button").click()
         wait_for_outputs(page, "a gata")
     finally:
-        browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": kept})
+        browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script_id})

@@ -24,8 +24,8 @@ def show(browser: Browser, server: Pretending, *models: dict[str, Any]) -> Brows
 
 def lines(page: Browser, kind: str) -> list[list[list[float]]]:
     """Return the strokes of a kind on the paper, which has 100 units a side."""
-    found = page.run("return [...document.querySelectorAll(arguments[0])].map((l) => l.getAttribute('points'))", kind)
-    return [[[round(float(n)) for n in point.split(",")] for point in line.split()] for line in found]
+    strokes = page.run("return [...document.querySelectorAll(arguments[0])].map((l) => l.getAttribute('points'))", kind)
+    return [[[round(float(n)) for n in point.split(",")] for point in line.split()] for line in strokes]
 
 
 def drag(page: Browser, paper: Any, *downwards: int) -> None:
@@ -45,8 +45,8 @@ def test_one_draws_with_the_pointer_and_the_model_goes_on(browser: Browser, serv
     side = paper.rect["width"] / 100
     assert not page.find("#draw-on").is_enabled()
     drag(page, paper, round(10 * side), round(10 * side))
-    (own,) = lines(page, ".own")
-    assert (own[0], own[-1]) == ([50, 50], [50, 70])
+    (stroke,) = lines(page, ".own")
+    assert (stroke[0], stroke[-1]) == ([50, 50], [50, 70])
     page.find("#draw-on").click()
     page.wait("return document.querySelectorAll('.added').length", wanted=1)
     settle(page)

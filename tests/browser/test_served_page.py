@@ -26,8 +26,8 @@ def test_translations_appear_as_one_types(opened: Opened, server: Pretending) ->
     settle(page)
     assert page.text(".facts").startswith("42 ms · score −0.70 · torch")
     assert page.said() == []
-    asked = [question["text"] for question in server.questions("/v1/translate")]
-    assert len(asked) < len(TEXT)  # not for every key
+    texts = [question["text"] for question in server.questions("/v1/translate")]
+    assert len(texts) < len(TEXT)  # not for every key
     page.find("#clear").click()
     wait_for_outputs(page, "")
     assert not page.find("#why").is_displayed()
@@ -151,8 +151,8 @@ def test_sliders_redraw_without_the_server(opened: Opened, server: Pretending) -
         "const slider = document.getElementById('top_k'); slider.value = 2;"
         "slider.dispatchEvent(new Event('input', { bubbles: true }))"
     )
-    drawn = page.run("return [...document.querySelectorAll('.drawn .bar')].map((each) => each.textContent)")
-    assert [share.replace("\u202f", " ") for share in drawn] == ["78 %", "22 %", "cut", "cut"]
+    bars = page.run("return [...document.querySelectorAll('.drawn .bar')].map((each) => each.textContent)")
+    assert [share.replace("\u202f", " ") for share in bars] == ["78 %", "22 %", "cut", "cut"]
     assert page.text("#summary").startswith("2 of 13 tokens may be drawn.")
     assert len(server.asked) == before
     assert wished(page)["top_k"] == "2"

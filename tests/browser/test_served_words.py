@@ -33,15 +33,15 @@ def test_a_word_has_neighbours_each_of_which_leads_on(page: Browser, server: Pre
     assert page.run("return location.hash") == "#word=Gato"
     page.all(".word-link")[0].click()
     page.wait("return document.getElementById('words-title-line').textContent", wanted="gatoa is nearest to")
-    assert [each["words"] for each in server.questions("/v1/neighbours")] == [["Gato"], ["gatoa"]]
+    assert [question["words"] for question in server.questions("/v1/neighbours")] == [["Gato"], ["gatoa"]]
     assert page.said() == []
 
 
 def test_three_words_are_an_analogy_and_two_are_none(page: Browser, server: Pretending) -> None:
     for field, word in (("like", "homem"), ("as", "rei"), ("third", "mulher\n")):
         page.find(f"#{field}").send_keys(word)
-    wanted = "homem is to rei as mulher is to rainha"
-    page.wait("return document.getElementById('words-title-line').textContent", wanted=wanted)
+    expected = "homem is to rei as mulher is to rainha"
+    page.wait("return document.getElementById('words-title-line').textContent", wanted=expected)
     (question,) = server.questions("/v1/analogy")
     assert (question["a"], question["b"], question["c"]) == ("homem", "rei", "mulher")
     assert wished(page) == {"like": "homem", "as": "rei", "third": "mulher"}

@@ -119,7 +119,7 @@ def test_what_is_typed_is_not_lost_by_a_choice_that_came_too_early(page: Browser
 def test_typing_is_read_after_a_pause_and_lines_end_by_choice(page: Browser, server: Pretending) -> None:
     page.find("#prompt").send_keys(" three")
     page.wait("return document.querySelector('.pick').textContent", wanted="4")
-    assert [each["prompt"] for each in last_questions(server, "/v1/prompt")] == ["one two three"] * 2
+    assert [question["prompt"] for question in last_questions(server, "/v1/prompt")] == ["one two three"] * 2
     page.all(".writer:nth-child(1) .pick")[2].click()
     assert prompt(page) == "one two three\n"
 
@@ -168,7 +168,9 @@ def test_selecting_what_was_written_takes_nothing(page: Browser) -> None:
 
 def test_searches_have_their_own_numbers_and_drawing_shows_what_it_leaves(page: Browser, server: Pretending) -> None:
     page.find("#search input[value=beam]").click()
-    assert [each.get_attribute("id") for each in page.all("#searching .setting input") if each.is_displayed()] == [
+    assert [
+        element.get_attribute("id") for element in page.all("#searching .setting input") if element.is_displayed()
+    ] == [
         "generate-tokens",
         "generate-beam",
         "past-end",

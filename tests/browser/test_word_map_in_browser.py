@@ -41,9 +41,9 @@ def test_it_opens_alone_and_stays_within_the_window(page: Browser, tmp_path: Pat
 
 def test_a_click_chooses_a_word_and_shows_its_neighbours(page: Browser) -> None:
     page.all(".map-word")[0].click()
-    assert [each.text for each in page.all(".map-neighbour")] == ["norte 0.90", "leste −0.25"]
+    assert [element.text for element in page.all(".map-neighbour")] == ["norte 0.90", "leste −0.25"]
     assert len(page.all(".map-line")) == 2
-    assert [each.text for each in page.all(".map-word.near")] == ["centro", "norte", "leste"]
+    assert [element.text for element in page.all(".map-word.near")] == ["centro", "norte", "leste"]
     assert page.run("return location.hash") == "#word=centro"
     page.all(".map-neighbour")[0].click()
     assert page.run("return decodeURIComponent(location.hash)") == "#word=norte"

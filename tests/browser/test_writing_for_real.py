@@ -28,7 +28,7 @@ PROMPT = "Ana"
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]:
     """Return a toy of each family by name, with its folder."""
-    found = {}
+    toys = {}
     for name in FAMILIES:
         place = tmp_path_factory.mktemp(name)
         with undrawn():
@@ -36,8 +36,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]
         (place / "run").rename(place / name)
         model = regard.load(place / name)
         assert isinstance(model, LanguageModel)
-        found[str(place / name)] = model
-    return found
+        toys[str(place / name)] = model
+    return toys
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_each_model_shows_what_it_finds_likely_and_goes_on(page: Browser, models
     texts = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
     for place, model in enumerate(models.values(), start=1):
         read = model.read_prompt(PromptRequest(prompt=PROMPT, shown=12))
-        names = ["end of line" if each.end else each.token for each in read.next]
+        names = ["end of line" if choice.end else choice.token for choice in read.next]
         assert page.run(texts, f".writer:nth-child({place}) .pick") == names
         assert "".join(page.run(texts, f".writer:nth-child({place}) .prompted")) == PROMPT
     page.find("#go-on").click()

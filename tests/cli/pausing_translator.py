@@ -48,7 +48,7 @@ def run(moment: str, arguments: list[str]) -> int:
                 if portion.first:
                     come("writing")
                 capitals = [line.upper() for line in portion.lines]
-                yield portion, [Translated(each, 0.0, [], [], [(each, 0.0)], list) for each in capitals]
+                yield portion, [Translated(text, 0.0, [], [], [(text, 0.0)], list) for text in capitals]
 
     def replace(old: Path, new: Path) -> Path:
         come("placing")

@@ -50,9 +50,9 @@ def test_its_scores_are_told_by_length_also_beyond_what_it_learnt(
     copier: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["evaluate", str(copier), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [*told["parts"]] == ["1 item", "4 items"]
-    assert [each["metric"] for each in told["scores"]] == ["loss", "bit_error", "exact"]
+    report = json.loads(capsys.readouterr().out)
+    assert [*report["parts"]] == ["1 item", "4 items"]
+    assert [score["metric"] for score in report["scores"]] == ["loss", "bit_error", "exact"]
 
 
 def test_what_it_looked_at_is_drawn(copier: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

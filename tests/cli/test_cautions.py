@@ -38,10 +38,10 @@ def commands(command: Any, name: str) -> dict[str, Any]:
     inner = getattr(command, "commands", {})
     if not inner:
         return {name: command}
-    return {key: value for part, each in inner.items() for key, value in commands(each, f"{name} {part}").items()}
+    return {key: value for part, command in inner.items() for key, value in commands(command, f"{name} {part}").items()}
 
 
-ALL = {key: value for name, each in _root().commands.items() for key, value in commands(each, name).items()}
+ALL = {key: value for name, command in _root().commands.items() for key, value in commands(command, name).items()}
 OF_MODELS = {
     name: parameter
     for name, command in ALL.items()
@@ -85,14 +85,14 @@ def test_a_trained_model_is_not_spoken_of(tmp_path: Path, capsys: pytest.Capture
 def test_of_several_models_it_is_said_which(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folders = [str(hardly_trained(tmp_path / name)) for name in ("one", "two")]
     assert main(["serve", *folders]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert all(f"{folder}: {CAUTION}" in said for folder in folders)
+    message = " ".join(capsys.readouterr().err.split())
+    assert all(f"{folder}: {CAUTION}" in message for folder in folders)
 
 
 @pytest.mark.parametrize("validated", [True, False])
 def test_the_server_tells_of_it_and_of_the_measure_that_chose(tmp_path: Path, validated: bool) -> None:
     folder = hardly_trained(tmp_path / "run", validated=validated)
     update_folder(folder, {RECIPE: b'family = "rnn"\n[data]\ntrain = "a.txt"\n[training]\nbest_by = "f1"\n'})
-    known = known_of(folder)
-    assert known["best_by"] == "f1"
-    assert known["hardly_trained"].model_dump() == {"step": 22, "steps": 3000, "validated": validated}
+    knowledge = known_of(folder)
+    assert knowledge["best_by"] == "f1"
+    assert knowledge["hardly_trained"].model_dump() == {"step": 22, "steps": 3000, "validated": validated}

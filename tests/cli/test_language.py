@@ -65,8 +65,8 @@ def test_it_goes_on_with_a_prompt(run: Path, capsys: pytest.CaptureFixture[str])
     assert len(lines) == 4
     assert all(line.startswith("the cat") for line in lines)
     assert main(["generate", str(run), "--prompt", "the", "--sample", "--top-k", "1", "--seed", "3", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert set(told) == {"prompt", "text", "score", "tokens", "token_scores", "ended", "forgotten"}
+    report = json.loads(capsys.readouterr().out)
+    assert set(report) == {"prompt", "text", "score", "tokens", "token_scores", "ended", "forgotten"}
     assert main(["generate", str(run), "--beam", "2", "--set", "n_best=2", "--tokens", "4"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
 
@@ -90,7 +90,7 @@ def test_it_goes_to_arpa_and_comes_back_with_the_same_scores(
     assert main(["import", "arpa", str(arpa), "-o", str(imported)]) == 0
     ours, theirs = load(run), load(imported)
     texts = ["the cat sat .", "a walrus", ""]
-    assert [each.token_scores for each in theirs.score(texts)] == [each.token_scores for each in ours.score(texts)]
+    assert [text.token_scores for text in theirs.score(texts)] == [text.token_scores for text in ours.score(texts)]
     assert f"{arpa} exists already" in refusal(["export", str(run), "--to", "arpa", "-o", str(arpa)], capsys)
 
 
@@ -202,7 +202,7 @@ def test_what_cannot_be_done_is_refused(
     run: Path, tmp_path: Path, arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = {"RUN": str(run), "RECIPE": str(write_recipe(tmp_path)), "OUT": str(tmp_path / "out")}
-    assert sentence in refusal([places.get(each, each) for each in arguments], capsys)
+    assert sentence in refusal([places.get(argument, argument) for argument in arguments], capsys)
 
 
 @pytest.mark.parametrize(
@@ -219,6 +219,6 @@ def test_what_cannot_be_done_is_refused(
 def test_what_cannot_be_counted_is_refused(
     tmp_path: Path, settings: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = [part for setting in settings for part in ("--set", setting)]
+    options = [part for setting in settings for part in ("--set", setting)]
     recipe = str(write_recipe(tmp_path))
-    assert sentence in refusal(["train", recipe, "--out", str(tmp_path / "run"), *given], capsys)
+    assert sentence in refusal(["train", recipe, "--out", str(tmp_path / "run"), *options], capsys)

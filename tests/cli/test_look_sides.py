@@ -25,8 +25,8 @@ def test_each_of_its_attentions_can_be_chosen(encoder: Path, tmp_path: Path, opt
     for number, text in enumerate((["a lovely film"], ["--text", "a lovely film"])):
         out = tmp_path / f"look-{number}.json"
         assert main(["look", str(encoder), *text, *options, "-o", str(out)]) == 0
-        found = json.loads(out.read_text(encoding="utf-8"))
-        assert (found["text"], found["side"]) == ("a lovely film", side)
+        report = json.loads(out.read_text(encoding="utf-8"))
+        assert (report["text"], report["side"]) == ("a lovely film", side)
 
 
 def test_another_is_refused_with_those_there_are(encoder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -68,12 +68,12 @@ def test_a_photo_of_another_size_is_made_like_the_training_pictures(
     for file in files:
         Image.fromarray(photo).save(file)
     assert main(["answer", str(run), *map(str, files)]) == 0
-    said = capsys.readouterr()
-    assert said.out == "1\n" * 5
+    message = capsys.readouterr()
+    assert message.out == "1\n" * 5
     changes = "turned grey, scaled from 80 × 160 to 8 × 16 pixels. --as-is refuses it instead."
-    assert f"{files[0]} is adapted to the training pictures: {changes}" in said.err
-    assert str(files[3]) not in said.err
-    assert "So were 2 more pictures." in said.err
+    assert f"{files[0]} is adapted to the training pictures: {changes}" in message.err
+    assert str(files[3]) not in message.err
+    assert "So were 2 more pictures." in message.err
     assert main(["look", str(run), str(files[0])]) == 0
     assert changes in capsys.readouterr().err
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_asked_is_refused(
     run: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     named = {"RUN": str(run)} | {path.name: str(path) for path in run.parent.glob("*.png")}
-    assert main([named.get(each, each) for each in arguments]) == 2
-    said = capsys.readouterr()
-    assert words in said.err
-    assert said.out == ""
+    assert main([named.get(argument, argument) for argument in arguments]) == 2
+    message = capsys.readouterr()
+    assert words in message.err
+    assert message.out == ""

@@ -64,14 +64,14 @@ def test_translates_scores_and_tells_about_itself(
 def test_looks_or_says_that_it_cannot(kind: str, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     status = main(["look", str(run), "--text", "I love books."])
-    said = capsys.readouterr()
+    message = capsys.readouterr()
     if kind == "bottleneck":
-        assert (status, "This model has no attention" in said.err) == (2, True)
+        assert (status, "This model has no attention" in message.err) == (2, True)
         assert main(["heads", str(run)]) == 2
         assert "This model has no attention, so it has no heads to report on." in capsys.readouterr().err
     else:
         assert status == 0
-        assert "books" in said.out
+        assert "books" in message.out
 
 
 def test_attention_cannot_be_logged_where_there_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,9 +101,9 @@ def test_too_many_open_files(trained: Path, capsys: pytest.CaptureFixture[str]) 
     with few_files():
         status = main(["info", str(trained)])
     assert status == 2
-    said = capsys.readouterr().err
-    assert f"regard: {trained}/" in said
-    assert "could not be opened: this process has too many open files" in said
+    message = capsys.readouterr().err
+    assert f"regard: {trained}/" in message
+    assert "could not be opened: this process has too many open files" in message
 
 
 def test_too_many_open_files_are_no_damage(trained: Path) -> None:
@@ -131,10 +131,10 @@ def test_an_error_in_the_middle_of_training_loses_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
         assert main(arguments) == 2
-    said = capsys.readouterr().err
-    assert "checkpoints/00000008.partial/" in said
-    assert f"cannot be written: {os.strerror(number)}." in said
-    assert "bug in regard" not in said
+    message = capsys.readouterr().err
+    assert "checkpoints/00000008.partial/" in message
+    assert f"cannot be written: {os.strerror(number)}." in message
+    assert "bug in regard" not in message
     assert main([*arguments, "--resume"]) == 0
     assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
 
@@ -153,9 +153,9 @@ def test_an_error_under_tensorboard_is_told_once(
         patch.setattr(RecordWriter, "write", fail)
         patch.setattr(threading, "excepthook", cli._hear_thread)  # as the program sets it
         assert main(arguments) == 2
-    said = capsys.readouterr().err
-    assert f"regard: The device of {tmp_path}/run/training/tensorboard reports an input/output error" in said
-    assert "Traceback" not in said
+    message = capsys.readouterr().err
+    assert f"regard: The device of {tmp_path}/run/training/tensorboard reports an input/output error" in message
+    assert "Traceback" not in message
 
 
 def test_threads_of_our_own_are_heard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -266,8 +266,8 @@ def test_a_full_disk_under_the_output_is_told_once(tmp_path):
 
 def test_a_page_of_frames_from_torch_about_bf16_is_not_shown(made):
     """Seen on an ARM CPU without bf16: torch falls back by itself and warns with all its C++ frames."""
-    said = "mkldnn_matmul failed, switching to BLAS gemm: no bf16\\nframe #0: c10::Error"
-    assert made("made", body=f"import warnings; warnings.warn('{said}')").stderr == ""
+    message = "mkldnn_matmul failed, switching to BLAS gemm: no bf16\\nframe #0: c10::Error"
+    assert made("made", body=f"import warnings; warnings.warn('{message}')").stderr == ""
     assert "another" in made("made", body="import warnings; warnings.warn('another')").stderr
 
 

@@ -151,9 +151,9 @@ def test_ctrl_c_stops_cleanly_and_resumably(
 ) -> None:
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(sys, "stderr", said := Interrupting())
+        patch.setattr(sys, "stderr", stream := Interrupting())
         assert main(everything(corpus, out)) == 130
-    _stopped_and_resumed(corpus, out, said.getvalue(), uninterrupted)
+    _stopped_and_resumed(corpus, out, stream.getvalue(), uninterrupted)
 
 
 def _stopped_and_resumed(corpus: tuple[Path, Path], out: Path, said: str, uninterrupted: Path) -> None:
@@ -256,18 +256,18 @@ def test_another_recipe_is_not_resumed(
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
     source, target = trained.parent / "small.en", trained.parent / "small.pt"
     assert main([*train_arguments(source, target, out), "--resume", *change]) == 2
-    said = say(capsys)
-    assert "cannot be resumed with another recipe" in said
-    assert words in said
+    message = say(capsys)
+    assert "cannot be resumed with another recipe" in message
+    assert words in message
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == before
 
 
 def test_other_files_are_not_resumed(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = trained.parent / "small.en", trained.parent / "small.pt"
     assert main([*train_arguments(target, source, trained), "--resume"]) == 2
-    said = say(capsys)
-    assert "cannot be resumed with other data:" in said
-    assert f'data.train was [{{ source = "{source}", target = "{target}" }}] and is now' in said
+    message = say(capsys)
+    assert "cannot be resumed with other data:" in message
+    assert f'data.train was [{{ source = "{source}", target = "{target}" }}] and is now' in message
     more = ["--valid-source", str(source), "--valid-target", str(target)]
     assert main([*train_arguments(source, target, trained), *more, "--resume"]) == 2
     assert "data.valid was empty and is now [{ source = " in say(capsys)
@@ -437,18 +437,18 @@ def test_bad_input_has_its_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main([*arguments, "--out", str(tmp_path / "run")]) == 2
-    said = say(capsys)
-    assert words in said
-    assert "Traceback" not in said
+    message = say(capsys)
+    assert words in message
+    assert "Traceback" not in message
 
 
 def test_lines_that_do_not_match_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = write_corpus(tmp_path, 40)
     target.write_text("uma linha\n" * 39, encoding="utf-8")
     assert main(train_arguments(source, target, tmp_path / "run")) == 2
-    said = say(capsys)
-    assert "40 lines" in said
-    assert "has 39" in said
+    message = say(capsys)
+    assert "40 lines" in message
+    assert "has 39" in message
     source.write_bytes(b"fine\nb\xffd\n")
     target.write_text("bom\nmau\n", encoding="utf-8")
     assert main(train_arguments(source, target, tmp_path / "run")) == 2

@@ -90,11 +90,11 @@ def test_killed_and_resumed_is_never_killed(
 ) -> None:
     whole, out = tmp_path / "whole", tmp_path / "out"
     assert main(["translate", str(exported), str(text), "-o", str(whole), *more]) == 0
-    asked = (str(exported), str(text), "-o", str(out), "--resume", *more)
+    arguments = (str(exported), str(text), "-o", str(out), "--resume", *more)
     for _ in range(kills):
-        assert run(random.randint(2, 5), *asked).returncode == -signal.SIGKILL
+        assert run(random.randint(2, 5), *arguments).returncode == -signal.SIGKILL
         assert not out.exists()
-    assert main(["translate", *asked]) == 0
+    assert main(["translate", *arguments]) == 0
     assert out.read_bytes() == whole.read_bytes()
     assert hidden(tmp_path) == []
 
@@ -149,10 +149,10 @@ while True:
 
 
 def test_no_moment_of_a_kill_loses_or_repeats_a_line(tmp_path: Path) -> None:
-    found = subprocess.run([sys.executable, "-c", EVERY_MOMENT, str(tmp_path)], capture_output=True, text=True)
-    assert (found.returncode, found.stderr) == (0, "")
+    process = subprocess.run([sys.executable, "-c", EVERY_MOMENT, str(tmp_path)], capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (0, "")
     right = [f"LINE {number}" for number in range(9)] + [""]
-    moments = found.stdout.splitlines()
+    moments = process.stdout.splitlines()
     assert moments == [f"{number} {right} ['out']" for number in range(1, len(moments) + 1)]
     assert len(moments) == 1 + 2 * 4 + 1 + 1  # what is asked, four portions and their records, the end; then none
 
@@ -187,9 +187,9 @@ def test_what_is_asked_must_be_the_same(
     ]
     for arguments, words in cases:
         assert main(["translate", *arguments]) == 2, arguments
-        said = capsys.readouterr().err
-        assert words in said, said
-        assert "the same command with --resume" not in said
+        message = capsys.readouterr().err
+        assert words in message, message
+        assert "the same command with --resume" not in message
         assert {name: (tmp_path / name).stat().st_size >= 100 for name in hidden(tmp_path)} == dict.fromkeys(
             before, True
         )
@@ -203,14 +203,14 @@ def test_another_model_is_refused(
 ) -> None:
     folder = tmp_path / "copied"
     shutil.copytree(exported, folder)
-    asked = ("translate", str(folder), str(text), "-o", str(tmp_path / "out"))
-    assert run(7, *asked[1:]).returncode == -signal.SIGKILL
+    arguments = ("translate", str(folder), str(text), "-o", str(tmp_path / "out"))
+    assert run(7, *arguments[1:]).returncode == -signal.SIGKILL
     assert main(["export", str(folder), "--to", "ctranslate2", "--quantisation", "float32", "--overwrite"]) == 0
-    assert main([*asked, "--resume"]) == 2
+    assert main([*arguments, "--resume"]) == 2
     assert "its export has changed" in capsys.readouterr().err
     manifest = folder / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"tokeniser.model"', '"renamed.model"'))
-    assert main([*asked, "--resume"]) == 2
+    assert main([*arguments, "--resume"]) == 2
     assert "the model has changed" in capsys.readouterr().err
 
 
@@ -223,9 +223,9 @@ def test_after_a_fault_the_input_can_be_mended(
     every = good.splitlines(keepends=True)
     text.write_text("".join([*every[:20], "the red house " * 700 + "\n", *every[21:]]), encoding="utf-8")
     assert main(["translate", str(exported), str(text), "-o", str(out)]) == 2
-    said = capsys.readouterr().err
-    assert "Line 21: " in said
-    assert "Kept 16 translated lines; the same command with --resume continues from there." in said
+    message = capsys.readouterr().err
+    assert "Line 21: " in message
+    assert "Kept 16 translated lines; the same command with --resume continues from there." in message
     text.write_text(good, encoding="utf-8")
     assert main(["translate", str(exported), str(text), "-o", str(out), "--resume"]) == 0
     assert main(["translate", str(exported), str(text), "-o", str(whole)]) == 0
@@ -237,32 +237,34 @@ def test_what_resuming_and_overwriting_mean(
     exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    asked = ["translate", str(exported), str(text), "-o", str(out)]
-    assert main([*asked, "--resume"]) == 0  # there is nothing to go on with, so it begins
+    command = ["translate", str(exported), str(text), "-o", str(out)]
+    assert main([*command, "--resume"]) == 0  # there is nothing to go on with, so it begins
     content = out.read_bytes()
     capsys.readouterr()
-    assert main([*asked, "--resume"]) == 0
+    assert main([*command, "--resume"]) == 0
     assert "out exists with as many lines as this input gives; nothing was done." in capsys.readouterr().err
     text.write_text(text.read_text(encoding="utf-8") + "One more.\n", encoding="utf-8")
-    assert main([*asked, "--resume"]) == 2
+    assert main([*command, "--resume"]) == 2
     assert f"out exists with {LINES} lines, but this input gives {LINES + 1}" in capsys.readouterr().err
-    assert main([*asked[:2], str(write_corpus(tmp_path, LINES // 2)[0]), *asked[3:], "--resume", "--n-best", "2"]) == 0
-    assert main([*asked[:2], "-", *asked[3:], "--resume"]) == 0
+    assert (
+        main([*command[:2], str(write_corpus(tmp_path, LINES // 2)[0]), *command[3:], "--resume", "--n-best", "2"]) == 0
+    )
+    assert main([*command[:2], "-", *command[3:], "--resume"]) == 0
     assert "out exists and is not unfinished; nothing was done." in capsys.readouterr().err
     write_corpus(tmp_path, LINES)
-    assert main([*asked, "--overwrite", "--resume"]) == 0
+    assert main([*command, "--overwrite", "--resume"]) == 0
     assert out.read_bytes() == content
     out.write_text("old\n")
     for killed_at in (2, 7):  # before anything is kept, and after
-        assert run(killed_at, *asked[1:], "--overwrite").returncode == -signal.SIGKILL
+        assert run(killed_at, *command[1:], "--overwrite").returncode == -signal.SIGKILL
         assert out.read_text() == "old\n"
-        assert main([*asked, "--resume"]) == 2
+        assert main([*command, "--resume"]) == 2
         assert "exists already; give --overwrite" in capsys.readouterr().err
-    assert main([*asked, "--overwrite", "--resume"]) == 0
+    assert main([*command, "--overwrite", "--resume"]) == 0
     assert out.read_bytes() == content
     out.unlink()
-    assert run(7, *asked[1:]).returncode == -signal.SIGKILL
-    assert main([*asked, "--overwrite"]) == 0  # begins anew
+    assert run(7, *command[1:]).returncode == -signal.SIGKILL
+    assert main([*command, "--overwrite"]) == 0  # begins anew
     assert out.read_bytes() == content
     assert main(["translate", str(exported), str(text), "--resume"]) == 2
     assert "--resume continues a file; name it with -o." in capsys.readouterr().err
@@ -276,14 +278,14 @@ def test_who_was_stopped_by_a_line_too_long_can_go_on_with_it_split(
     with text.open("a", encoding="utf-8") as file:
         file.write("the red house and " * 400 + "\n")
     out, whole = tmp_path / "out", tmp_path / "whole"
-    asked = ["translate", str(exported), str(text), "--beam", "1", *SHORT]
-    assert main([*asked, "-o", str(out)]) == 2
-    said = capsys.readouterr().err
-    assert f"Kept {LINES - LINES % PORTION} translated lines" in said
-    assert f"Line {LINES + 1}: 'the red house" in said
-    assert "at most; split it, or give --too-long split." in said
-    assert main([*asked, "-o", str(out), "--resume", "--too-long", "split"]) == 0
-    assert main([*asked, "-o", str(whole), "--too-long", "split"]) == 0
+    command = ["translate", str(exported), str(text), "--beam", "1", *SHORT]
+    assert main([*command, "-o", str(out)]) == 2
+    message = capsys.readouterr().err
+    assert f"Kept {LINES - LINES % PORTION} translated lines" in message
+    assert f"Line {LINES + 1}: 'the red house" in message
+    assert "at most; split it, or give --too-long split." in message
+    assert main([*command, "-o", str(out), "--resume", "--too-long", "split"]) == 0
+    assert main([*command, "-o", str(whole), "--too-long", "split"]) == 0
     assert out.read_bytes() == whole.read_bytes()
 
 
@@ -374,10 +376,10 @@ def test_memory_does_not_grow_with_the_input(exported: Path, tmp_path: Path) -> 
     def peak(count: int) -> int:
         text = tmp_path / f"{count}.en"
         text.write_text("".join(f"I see {number} red houses.\n" for number in range(count)), encoding="utf-8")
-        asked = ["translate", str(exported), str(text), "-o", str(tmp_path / f"{count}.pt"), "--beam", "1", *SHORT]
-        found = subprocess.run([sys.executable, "-c", MEASURED, *asked], capture_output=True, text=True, check=True)
-        assert found.stderr.endswith(f"translating {count:,} of {count:,}\n")
-        return int(found.stdout)
+        command = ["translate", str(exported), str(text), "-o", str(tmp_path / f"{count}.pt"), "--beam", "1", *SHORT]
+        process = subprocess.run([sys.executable, "-c", MEASURED, *command], capture_output=True, text=True, check=True)
+        assert process.stderr.endswith(f"translating {count:,} of {count:,}\n")
+        return int(process.stdout)
 
     assert peak(40 * 128) < peak(8 * 128) + 4096  # in KiB
 

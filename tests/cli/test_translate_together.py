@@ -44,8 +44,8 @@ def _of(pipe: IO[str] | None) -> IO[str]:
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     """Let a process run to its end. Return its exit status and output."""
-    _, said = process.communicate("\n", timeout=60)
-    return process.returncode, said
+    _, message = process.communicate("\n", timeout=60)
+    return process.returncode, message
 
 
 def files(folder: Path) -> list[str]:
@@ -56,9 +56,9 @@ def test_who_comes_while_another_writes_cannot_destroy_what_that_one_finishes(as
     """The second sees the first one's unfinished file, and would write after the first has finished."""
     with halted("writing", *asked) as first, halted("loading", *asked, "--resume") as second:
         assert ended(first)[0] == 0
-        status, said = ended(second)
+        status, message = ended(second)
     assert (tmp_path / "out").read_text() == OUTPUT
-    assert (status, BUSY in said) == (2, True)
+    assert (status, BUSY in message) == (2, True)
     assert files(tmp_path) == ["in", "model", "out"]
 
 
@@ -97,9 +97,9 @@ def test_a_kill_at_any_moment_leaves_what_the_next_one_can_mend(
 def test_a_file_that_appears_meanwhile_is_not_replaced(asked: list[str], tmp_path: Path) -> None:
     with halted("writing", *asked) as process:
         (tmp_path / "out").write_text("of someone else\n")
-        status, said = ended(process)
-    assert (status, "out exists already; give --overwrite" in said) == (2, True), said
-    assert "Kept 4 translated lines" in said
+        status, message = ended(process)
+    assert (status, "out exists already; give --overwrite" in message) == (2, True), message
+    assert "Kept 4 translated lines" in message
     assert (tmp_path / "out").read_text() == "of someone else\n"
     assert main(["translate", *asked, "--resume", "--overwrite"]) == 0
     assert (tmp_path / "out").read_text() == OUTPUT

@@ -88,8 +88,8 @@ def main(name: str, *arguments: str) -> None:
         _read_changed(name, partial(_mutations, count=int(count), seed=int(seed)))
         return
     for reader in dict.fromkeys(sample.reader for sample in SAMPLES.values()):
-        own = [(title, sample.write) for title, sample in SAMPLES.items() if sample.reader == reader]
-        _read_changed(reader, lambda content, own=own: iter(own))
+        changes = [(title, sample.write) for title, sample in SAMPLES.items() if sample.reader == reader]
+        _read_changed(reader, lambda content, own=changes: iter(own))
 
 
 def _mutations(content: bytes, count: int, seed: int) -> Iterator[Change]:
@@ -114,8 +114,8 @@ def _read_changed(name: str, changes: Callable[[bytes], Iterator[Change]]) -> No
             if reader.seal is not None and _size(honest) < _LARGEST_SEALED:
                 reader.seal(honest)
             outcome = _measure(name, title, honest)
-            if (kept := os.environ.get("HOSTILE_KEPT")) and not outcome.is_right:
-                shutil.copy(honest, Path(kept, f"{name}, {title}{honest.suffix}"))
+            if (folder_kept := os.environ.get("HOSTILE_KEPT")) and not outcome.is_right:
+                shutil.copy(honest, Path(folder_kept, f"{name}, {title}{honest.suffix}"))
             print(json.dumps(asdict(outcome)), flush=True)
 
 
@@ -133,14 +133,14 @@ def _measure(name: str, title: str, file: Path) -> Outcome:
         os._exit(0)
     os.close(send)
     with os.fdopen(receive, "rb") as stream:
-        told = stream.read()
+        data = stream.read()
     _, status, used = os.wait4(child, 0)
     seconds = used.ru_utime + used.ru_stime
-    if status or not told:
+    if status or not data:
         code = os.waitstatus_to_exitcode(status)
         reason = signal.Signals(-code).name if code < 0 else f"status {code}"
         return Outcome(title, "crashed", reason, seconds, used.ru_maxrss / 1e3, _size(file))
-    kind, reason, megabytes = json.loads(told)
+    kind, reason, megabytes = json.loads(data)
     return Outcome(title, kind, reason, seconds, megabytes, _size(file))
 
 
@@ -168,9 +168,9 @@ def _read(name: str, file: Path) -> tuple[str, str, float]:
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         kind, reason = "fault", f"{type(error).__name__}: {str(error)[:200]} ({place.filename}:{place.lineno})"
-    own = (_status("VmHWM") - before) / 1e6
+    megabytes = (_status("VmHWM") - before) / 1e6
     others = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3 - reader.megabytes_of_a_process
-    return kind, reason, round(max(own, others), 1)
+    return kind, reason, round(max(megabytes, others), 1)
 
 
 def _status(name: str) -> int:

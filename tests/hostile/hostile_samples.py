@@ -146,7 +146,7 @@ def _many_pieces(path: Path) -> None:
     """Return the model with a million more pieces."""
     piece = b"\n\7x%06x\x15\0\0\0\xc0"
     pieces = (piece % number for number in range(1_000_000))
-    path.write_bytes(path.read_bytes() + b"".join(b"\n" + bytes([len(each)]) + each for each in pieces))
+    path.write_bytes(path.read_bytes() + b"".join(b"\n" + bytes([len(piece)]) + piece for piece in pieces))
 
 
 def _growing_frames(path: Path) -> None:

@@ -60,7 +60,7 @@ def signs_of_reading(parts: Iterable[ast.AST]) -> list[tuple[int, str]]:
     signs = []
     for node in parts:
         if isinstance(node, ast.Import):
-            signs += [(node.lineno, f"import {each.name}") for each in node.names if _is_parser(each.name)]
+            signs += [(node.lineno, f"import {alias.name}") for alias in node.names if _is_parser(alias.name)]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level and _is_parser(node.module):
             signs.append((node.lineno, f"from {node.module} import …"))
         elif isinstance(node, ast.Call) and _reads(node):
@@ -80,7 +80,11 @@ def _reads(node: ast.Call) -> bool:
     whole = ast.unparse(node.func)
     if called == "load":
         return whole.partition(".")[0] in ("np", "numpy", "torch", "json", "pickle", "tomllib", "joblib")
-    modes = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    modes = [
+        argument.value
+        for argument in node.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
     return whole != "os.open" and not any(set(mode) <= set("wxab+t") and set(mode) & set("wxa") for mode in modes)
 
 
@@ -97,9 +101,9 @@ def test_every_module_that_reads_files_is_listed() -> None:
 
 
 def test_no_module_is_listed_that_reads_nothing() -> None:
-    found = reading_modules()
+    modules = reading_modules()
     listed = {module for reader in READERS.values() for module in reader.modules} | {*TRUSTED}
-    assert sorted(listed - found.keys()) == []
+    assert sorted(listed - modules.keys()) == []
     assert sorted({*TRUSTED} & {module for reader in READERS.values() for module in reader.modules}) == []
     assert all(len(reason) > 10 for reason in TRUSTED.values())
 
@@ -109,7 +113,7 @@ def test_of_every_library_it_is_known_whether_it_parses_files() -> None:
         name.partition(".")[0]
         for node in nodes_of_package()
         for name in (
-            [each.name for each in node.names] if isinstance(node, ast.Import)
+            [alias.name for alias in node.names] if isinstance(node, ast.Import)
             else [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
         )
     }  # fmt: skip

@@ -43,5 +43,5 @@ def running(forth: Path, back: Path, serving_options: ServingOptions) -> Iterato
 @pytest.fixture(scope="session")
 def client(running: str) -> Iterator[httpx.Client]:
     """Return a client of that server."""
-    with httpx.Client(base_url=running, timeout=60) as found:
-        yield found
+    with httpx.Client(base_url=running, timeout=60) as http_client:
+        yield http_client

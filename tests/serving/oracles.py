@@ -56,14 +56,14 @@ class Parity(Oracle):
 
     def ask(self, request: VerbRequest, **more: Any) -> list[Answer | Tags]:
         assert isinstance(request, AnswerBody)
-        inputs = [each.content for each in request.inputs if isinstance(each, Held)]
+        inputs = [item.content for item in request.inputs if isinstance(item, Held)]
         self.batches.append(inputs)
         self.begun.set()
         if self.gate is not None:
             assert self.gate.wait(20)
         if self.reads == "tokens":
-            return [self._tags(list(each) if request.raw else each.split()) for each in inputs]
-        return [self._answer(self._number(each)) for each in inputs]
+            return [self._tags(list(sentence) if request.raw else sentence.split()) for sentence in inputs]
+        return [self._answer(self._number(item)) for item in inputs]
 
     def _tags(self, words: list[str]) -> Tags:
         tags = [self._answer(len(word)).answer for word in words]

@@ -55,7 +55,7 @@ def test_texts_are_those_of_python(served: httpx.Client, folder: Path, more: dic
     options = {name: value for name, value in question.items() if name != "prompt"}
     expected = model.generate(prompts, **options)
     assert answer.json()["model"] == "ngrams"
-    assert answer.json()["texts"] == [[each.as_dict() for each in texts] for texts in expected]
+    assert answer.json()["texts"] == [[text.as_dict() for text in texts] for texts in expected]
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_what_is_wrong_with_a_stream_is_said_in_it_or_before_it(served: httpx.Cl
         400,
         "A stream continues one prompt only; give one, or ask without 'stream'.",
     )
-    ((kind, told),) = events(served.post("/v1/generate", json={"beam": 2, "search": {"groups": 3}, "stream": True}))
+    ((kind, data),) = events(served.post("/v1/generate", json={"beam": 2, "search": {"groups": 3}, "stream": True}))
     assert kind == "error"
-    assert "a beam of 2 cannot be divided into 3 groups" in told["error"]
+    assert "a beam of 2 cannot be divided into 3 groups" in data["error"]
 
 
 def test_who_stops_listening_stops_the_search(served: httpx.Client) -> None:
@@ -132,10 +132,10 @@ def test_a_prompt_is_read_as_python_does(served: httpx.Client, folder: Path) -> 
     assert isinstance(model, LanguageModel)
     expected = model.read_prompt(PromptRequest(prompt="the cat\nthe", shown=4))
     assert (answer["model"], answer["stem"]) == ("ngrams", "the cat\nthe")
-    assert [each["token"] for each in answer["tokens"]] == ["the", "cat", "</s>", "the"]
-    assert [each["score"] for each in answer["tokens"]] == pytest.approx([each.score for each in expected.tokens])
-    found = [(each["token"], each["text"], each["end"]) for each in answer["next"]]
-    assert found == [(each.token, each.text, each.end) for each in expected.next]
+    assert [token["token"] for token in answer["tokens"]] == ["the", "cat", "</s>", "the"]
+    assert [token["score"] for token in answer["tokens"]] == pytest.approx([token.score for token in expected.tokens])
+    choices = [(choice["token"], choice["text"], choice["end"]) for choice in answer["next"]]
+    assert choices == [(choice.token, choice.text, choice.end) for choice in expected.next]
     assert answer["rest"]["count"] == expected.others
     assert answer["perplexity"] == pytest.approx(expected.perplexity)
 

@@ -71,7 +71,7 @@ def test_a_key_is_never_printed(
     monkeypatch.setenv("REGARD_TRACEBACK", "1")
     assert "hunter2" not in refused(capsys, "model", "--public")
     assert "hunter2" not in refused(capsys, "model", "--port", "0")  # is no model
-    monkeypatch.setattr("regard.serving.app.open_models", lambda *given: 1 / 0)
+    monkeypatch.setattr("regard.serving.app.open_models", lambda *arguments: 1 / 0)
     assert main(["serve", "model", "--port", "0"]) == 1
     traceback = capsys.readouterr().err
     assert "ZeroDivisionError" in traceback
@@ -229,9 +229,9 @@ def test_a_shortlist_that_sentences_share_is_told_of(forth: Path, tmp_path: Path
     (export / RECORD).unlink()
     (export / SHORTLIST).write_text(Shortlist([0, 1, 2, 3], {}).text([], NAMES), encoding="utf-8")
     write_record(export, "float32", origins(files))
-    said: list[str] = []
-    make_app([forth, folder], warn=said.append)
-    assert said == [
+    remarks: list[str] = []
+    make_app([forth, folder], warn=remarks.append)
+    assert remarks == [
         "listed has a shortlist, which the sentences of a batch share, so an answer occasionally depends on other "
         "requests at the same time."
     ]

@@ -40,10 +40,10 @@ def test_it_gives_what_python_gives_and_says_that_torch_computes(both: httpx.Cli
     answer: dict[str, Any] = both.post("/v1/translate", json=question).json()
     translator: Any = regard.load(forth)
     (expected,) = translator.translate([TEXT], fuse=regard.load(fluent), fuse_weight=3.0)
-    (found,) = answer["translations"]
-    assert (answer["engine"], found["text"]) == ("torch", expected.text)
-    assert found["language_scores"] == pytest.approx(expected.language_scores)
-    assert found["text"] != translator.translate([TEXT])[0].text
+    (translation,) = answer["translations"]
+    assert (answer["engine"], translation["text"]) == ("torch", expected.text)
+    assert translation["language_scores"] == pytest.approx(expected.language_scores)
+    assert translation["text"] != translator.translate([TEXT])[0].text
 
 
 @pytest.mark.parametrize("name", ["forth", "/etc", "nobody", ""])

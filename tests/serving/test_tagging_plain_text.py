@@ -54,16 +54,16 @@ def expected(place: Path) -> Any:
 
 def test_plain_text_is_as_text_with_the_tags_of_the_tagger(place: Path) -> None:
     chunks, lengths = regard.load(place / "chunks"), regard.load(place / "lengths")
-    for given in (lengths, [lengths]):
-        assert chunks.answer([SENTENCE], raw=True, tagger=given) == [expected(place)]
+    for taggers in (lengths, [lengths]):
+        assert chunks.answer([SENTENCE], raw=True, tagger=taggers) == [expected(place)]
     spaced = "the bedo , the bedona ."
     assert chunks.answer([spaced, spaced.split()], tagger=lengths) == [expected(place)] * 2
     assert chunks.answer([""], raw=True, tagger=lengths)[0].words == []
 
 
 def test_the_command_takes_a_tagger(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["answer", str(place / "chunks"), SENTENCE, "--raw", "--tagger", str(place / "lengths")]
-    assert main(asked) == 0
+    command = ["answer", str(place / "chunks"), SENTENCE, "--raw", "--tagger", str(place / "lengths")]
+    assert main(command) == 0
     assert capsys.readouterr().out.strip() == expected(place).answer
 
 

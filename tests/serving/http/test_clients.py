@@ -37,9 +37,9 @@ def test_their_client_translates(api: LibreTranslateAPI, forth: Path) -> None:
 
 
 def test_their_client_detects(api: LibreTranslateAPI) -> None:
-    found = api.detect("Os meninos leem os livros novos em casa.")
-    assert found[0]["language"] == "pt"
-    assert 0 < found[0]["confidence"] <= 100
+    languages = api.detect("Os meninos leem os livros novos em casa.")
+    assert languages[0]["language"] == "pt"
+    assert 0 < languages[0]["confidence"] <= 100
 
 
 def test_their_client_lists_languages(api: LibreTranslateAPI) -> None:
@@ -56,7 +56,9 @@ def test_no_answer_is_lost_or_swapped_among_many_clients(running: str, forth: Pa
     draw = random.Random(7)
     words = [word for word in WORDS if word.isalnum()]
     texts = [" ".join(draw.choices(words, k=draw.randint(1, 9))) for _ in range(120)]
-    expected = {text: found.text for text, found in zip(texts, regard.load(forth).translate(texts), strict=True)}
+    expected = {
+        text: translation.text for text, translation in zip(texts, regard.load(forth).translate(texts), strict=True)
+    }
     assert len(set(expected.values())) > 60  # a swapped answer would be seen
 
     async def client(http: httpx.AsyncClient, own: list[str]) -> None:
@@ -67,7 +69,9 @@ def test_no_answer_is_lost_or_swapped_among_many_clients(running: str, forth: Pa
             else:
                 batch = [text, draw.choice(texts)]
                 answer = await http.post("/v1/translate", json={"text": batch, "model": "forth"})
-                assert [each["text"] for each in answer.json()["translations"]] == [expected[each] for each in batch]
+                assert [translation["text"] for translation in answer.json()["translations"]] == [
+                    expected[text] for text in batch
+                ]
 
     async def main() -> None:
         async with httpx.AsyncClient(base_url=running, timeout=WAIT) as http:
@@ -135,19 +139,19 @@ def test_who_goes_away_costs_nothing_more(forth: Path, monkeypatch: pytest.Monke
 
 
 def test_a_search_that_nobody_waits_for_is_given_up(back: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps, begun, gone = [0], threading.Event(), threading.Event()
+    steps, start, gone = [0], threading.Event(), threading.Event()
     original = regard.tasks.translation.task.Translation.step
 
     def step(task: Any, tokens: Any, state: Any) -> Any:
         steps[0] += 1
-        begun.set()
+        start.set()
         assert gone.wait(WAIT)
         return original(task, tokens, state)
 
     with slow_server(back) as (address, notes):
         monkeypatch.setattr("regard.tasks.translation.task.Translation.step", step)
         connection = sent(address, "/v1/translate", '{"text": "Ana"}')
-        assert begun.wait(WAIT)
+        assert start.wait(WAIT)
         connection.close()
         until(lambda: 499 in [note["status"] for note in notes])
         gone.set()

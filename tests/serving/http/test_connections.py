@@ -125,27 +125,27 @@ def test_a_body_whose_length_is_told_in_two_ways_ends_the_connection(running: st
 
 def test_who_sends_nothing_more_makes_room_for_others(forth: Path) -> None:
     """The connection that has waited longest is closed, whether idle or in the middle of a request."""
-    said: list[str] = []
-    app = make_app([forth], ServingOptions.model_validate({"limits": {"connections": 8}}), warn=said.append)
+    remarks: list[str] = []
+    app = make_app([forth], ServingOptions.model_validate({"limits": {"connections": 8}}), warn=remarks.append)
     with on_loopback(app) as address, ExitStack() as open_ones:
-        found = [open_ones.enter_context(connected(address)) for _ in range(8)]
-        for connection in found:
+        sockets = [open_ones.enter_context(connected(address)) for _ in range(8)]
+        for connection in sockets:
             connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             received = b""
             while not received.endswith(b'{"status":"ok"}'):
                 received += connection.recv(65536)
-        for connection in found[:2]:
+        for connection in sockets[:2]:
             connection.sendall(
                 b"POST /detect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
             )
             assert connection.recv(100).startswith(b"HTTP/1.1 100")
-        for closed in (*found[2:], found[0], found[1]):  # the first two have begun a request since
+        for closed in (*sockets[2:], sockets[0], sockets[1]):  # the first two have begun a request since
             with connected(address) as another:
                 another.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 assert closed.recv(1) == b""
                 assert told(rest_of(another))[0] == 200
             open_ones.enter_context(connected(address))
-    assert len(said) == 1
+    assert len(remarks) == 1
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_connections_have_half_of_the_files_and_the_limit_is_raised_for_them(
 ) -> None:
     now = [limits]
     monkeypatch.setattr(resource, "getrlimit", lambda which: now[-1])
-    monkeypatch.setattr(resource, "setrlimit", lambda which, given: now.append(given))
+    monkeypatch.setattr(resource, "setrlimit", lambda which, limits: now.append(limits))
     assert connections_allowed(wanted) == allowed
     assert now[-1] == (raised, limits[1])
 

@@ -141,8 +141,8 @@ def test_lines_of_preformatted_text_are_kept() -> None:
         sentences = split_sentences(part.parts[1], "en")
         places = [range(len(sentence.text.split())) for sentence in sentences]
         parts = [
-            as_translated(sentence.text.upper(), list(zip(own, own, strict=True)))
-            for sentence, own in zip(sentences, places, strict=True)
+            as_translated(sentence.text.upper(), list(zip(place, place, strict=True)))
+            for sentence, place in zip(sentences, places, strict=True)
         ]
         output.append(put_together(part, sentences, parts))
     assert "".join(output) == expected
@@ -214,22 +214,22 @@ def as_html(tree: Any, numbers: Iterator[int]) -> str:
     if isinstance(tree, str):
         return tree.format(next(numbers)) if tree in KEPT else tree
     name, inner = tree
-    return f"<{name} id={next(numbers)}>{''.join(as_html(each, numbers) for each in inner)}</{name}>"
+    return f"<{name} id={next(numbers)}>{''.join(as_html(child, numbers) for child in inner)}</{name}>"
 
 
 def parents(page: str) -> dict[str, str]:
     """Return the number of each element and of its parent; all kept elements must be unchanged."""
-    for kept in KEPT:
-        page = re.sub(re.escape(kept).replace(re.escape("{}"), r"(\d+)"), r"<kept id=\1></kept>", page)
-    found, around = {}, [""]
+    for snippet in KEPT:
+        page = re.sub(re.escape(snippet).replace(re.escape("{}"), r"(\d+)"), r"<kept id=\1></kept>", page)
+    parent_of, around = {}, [""]
     for number in re.findall(r"<\w+ id=(\d+)>|</\w+>", page):
         if number:
-            found[number] = around[-1]
+            parent_of[number] = around[-1]
             around.append(number)
         else:
             around.pop()
     assert around == [""]
-    return found
+    return parent_of
 
 
 @settings(max_examples=200, deadline=None)
@@ -257,9 +257,9 @@ def test_each_element_comes_back_once_inside_the_same_one(tree: Any, drafts: lis
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="<>/abp &;!?-=[]\"' \n", max_size=30))
 def test_any_text_can_be_read_as_a_page(page: str) -> None:
-    kept = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(page))
-    again = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(kept))
-    assert again == kept
+    unchanged = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(page))
+    again = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(unchanged))
+    assert again == unchanged
     assert html.unescape(TAGS.sub("", turned(page))) is not None
 
 

@@ -22,17 +22,17 @@ UNINTERRUPTED = Price("items of an engine that cannot be interrupted", A_SECOND,
 
 def order(name: str, costs: Sequence[float], key: str | None = "a", price: Price = PRICE) -> Order:
     items = [f"{name}{place}" for place in range(len(costs))]
-    return Order(price, key, lambda own: own, items, costs, lambda found: None)
+    return Order(price, key, lambda batch: batch, items, costs, lambda answer: None)
 
 
 def turns_of(*orders: Order, rows: int = 8, seconds: float = 2.0) -> list[list[str]]:
     """Return the work turn by turn until the queue is empty."""
-    waiting, found = Turns(rows, seconds), []
+    waiting, turns = Turns(rows, seconds), []
     waiting.orders.extend(orders)
     while batch := waiting.take():
-        found.append([own.items[place] for own, place in batch])
+        turns.append([order_taken.items[place] for order_taken, place in batch])
     assert waiting.waiting == 0
-    return found
+    return turns
 
 
 def test_items_are_taken_one_of_each_as_long_as_they_fit() -> None:
@@ -68,18 +68,18 @@ def test_what_one_price_counts_in_thousands_and_another_in_ones_is_compared_in_s
     """Ten drawings are expected to take five seconds, though they are only ten of their unit."""
     waiting = Turns(8, 1.0)
     waiting.orders += [order("d", [10.0], None, SLOW), order("w", [300.0])]
-    assert [own.items[place] for own, place in waiting.take_short(0.0)] == ["w0"]
+    assert [order_taken.items[place] for order_taken, place in waiting.take_short(0.0)] == ["w0"]
     assert waiting.take_short(5.0) == []
     assert waiting.seconds == 5.0
     for _ in range(50):
         waiting.learn(SLOW, 100.0, 1.0, now=0.0)  # they were quicker than that
-    assert [own.items[place] for own, place in waiting.take_short(0.0)] == ["d0"]
+    assert [order_taken.items[place] for order_taken, place in waiting.take_short(0.0)] == ["d0"]
 
 
 def test_on_a_model_so_slow_that_nothing_fits_the_far_shorter_pass_all_the_same() -> None:
     waiting = Turns(8, 1.0)
     waiting.orders += [order("x", [5000.0]), order("w", [1200.0]), order("v", [1300.0])]
-    assert [own.items[place] for own, place in waiting.take_short(5.0)] == ["w0"]
+    assert [order_taken.items[place] for order_taken, place in waiting.take_short(5.0)] == ["w0"]
     assert waiting.take_short(5.0) == []  # neither its like nor what is not far shorter
 
 
@@ -87,8 +87,8 @@ def test_nobody_passes_himself_and_no_more_pass_than_fit() -> None:
     """A thousand texts used to pass the turn of their first, a full batch at a time, while a short one waited."""
     waiting, book = Turns(8, 0.1), order("b", [250.0] * 100)
     waiting.orders += [book, order("w", [60.0]), order("v", [60.0])]
-    assert [own.items[place] for own, place in waiting.take_short(100.0, [book])] == ["w0"]
-    assert [own.items[place] for own, place in waiting.take_short(100.0, [book])] == ["v0"]
+    assert [order_taken.items[place] for order_taken, place in waiting.take_short(100.0, [book])] == ["w0"]
+    assert [order_taken.items[place] for order_taken, place in waiting.take_short(100.0, [book])] == ["v0"]
     assert waiting.take_short(100.0, [book]) == []
 
 
@@ -202,9 +202,9 @@ def test_an_order_is_done_when_all_that_takes_turns_with_it_had_as_many() -> Non
     waiting = Turns(8, 1.0)
     for moment in range(5):
         waiting.learn(PRICE, 1000.0, 1.0, now=float(moment))
-    own, book, word = order("o", [1000.0] * 10), order("b", [1000.0] * 100), order("w", [1000.0])
+    long_order, book, word = order("o", [1000.0] * 10), order("b", [1000.0] * 100), order("w", [1000.0])
     waiting.orders += [book, word]
-    assert waiting.shared_seconds(own, now=5.0) == pytest.approx(10 + 10 + 1, rel=0.01)
+    assert waiting.shared_seconds(long_order, now=5.0) == pytest.approx(10 + 10 + 1, rel=0.01)
 
 
 class Model:
@@ -227,8 +227,8 @@ class Model:
     async def ask(self, name: str, steps: Sequence[int]) -> list[str]:
         items = [(f"{name}{place}", count) for place, count in enumerate(steps)]
         answers = self.worker.each(PRICE, "a", self, items, [100.0 * count for count in steps])
-        found = dict([answer async for answer in answers])
-        return [found[place] for place in range(len(items))]
+        results = dict([answer async for answer in answers])
+        return [results[place] for place in range(len(items))]
 
 
 def run(model: Model, long_steps: Sequence[int], shorts: dict[str, float]) -> list[Any]:
@@ -253,8 +253,8 @@ def run(model: Model, long_steps: Sequence[int], shorts: dict[str, float]) -> li
             assert there.wait(WAIT)
 
         model.at = {moment: lambda name=name: put(name) for name, moment in shorts.items()}
-        found = await model.ask("long", long_steps)
-        return [found, *[await coming[name] for name in shorts]]
+        result = await model.ask("long", long_steps)
+        return [result, *[await coming[name] for name in shorts]]
 
     try:
         return asyncio.run(asyncio.wait_for(main(), WAIT))
@@ -275,8 +275,8 @@ def test_a_short_order_waits_for_no_more_than_one_turn() -> None:
 def test_a_book_of_long_sentences_keeps_nobody_waiting_for_more_than_one_of_their_turns() -> None:
     model = Model()
     run(model, [100] * 5, {"s": 0.2, "t": 12.0, "u": 30.0})
-    asked = {"s": 0.2, "t": 12.0, "u": 30.0}
-    assert all(model.finished[name] - moment <= 1.2 for name, moment in asked.items())
+    starts = {"s": 0.2, "t": 12.0, "u": 30.0}
+    assert all(model.finished[name] - moment <= 1.2 for name, moment in starts.items())
 
 
 def test_those_who_pass_leave_the_long_one_half_of_the_time() -> None:
@@ -288,10 +288,10 @@ def test_those_who_pass_leave_the_long_one_half_of_the_time() -> None:
 
 
 def test_a_turn_that_others_passed_is_told_without_their_time() -> None:
-    model, told = Model(), list[Done]()
-    model.worker.tell = told.append
+    model, reports = Model(), list[Done]()
+    model.worker.tell = reports.append
     run(model, [20], {"s": 0.5})
-    assert [(done.rows, pytest.approx(done.seconds)) for done in told] == [(1, 0.1), (1, 2.0)]
+    assert [(done.rows, pytest.approx(done.seconds)) for done in reports] == [(1, 0.1), (1, 2.0)]
 
 
 def test_what_cannot_be_done_in_time_is_refused_when_it_comes_and_what_can_is_not() -> None:
@@ -366,7 +366,7 @@ def test_a_turn_in_which_something_was_loaded_tells_nothing() -> None:
         return items
 
     async def main() -> None:
-        assert [found async for found in model.worker.each(PRICE, "b", work, [1], [200.0])] == [(0, 1)]
+        assert [answer async for answer in model.worker.each(PRICE, "b", work, [1], [200.0])] == [(0, 1)]
         assert len(await model.ask("text", [10] * 20)) == 20
 
     asyncio.run(main())
@@ -375,10 +375,10 @@ def test_a_turn_in_which_something_was_loaded_tells_nothing() -> None:
 
 def test_a_search_that_cannot_share_the_model_is_not_passed_but_given_up() -> None:
     worker, seen = Worker("test", Batching(patience=0.0, turn=0.001), waiting=10, clock=lambda: 0.0), list[str]()
-    begun, gone = threading.Event(), threading.Event()
+    start, gone = threading.Event(), threading.Event()
 
     def captured(items: list[str]) -> list[str]:
-        begun.set()
+        start.set()
         assert gone.wait(WAIT)
         try:
             between_steps(is_free=False)
@@ -389,7 +389,7 @@ def test_a_search_that_cannot_share_the_model_is_not_passed_but_given_up() -> No
 
     async def main() -> None:
         task = asyncio.create_task(anext(worker.each(PRICE, "a", captured, ["x"], [1.0])))
-        assert await asyncio.to_thread(begun.wait, WAIT)
+        assert await asyncio.to_thread(start.wait, WAIT)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         gone.set()
