@@ -123,9 +123,9 @@ def test_a_comparison_refuses_and_stops_as_the_command_does(tmp_path: Path) -> N
         regard.compare(table, variants=named, minutes=0, **arguments)
     comparison = regard.compare(table, variants=named, resume=True, **arguments)
     assert [row["variant"] for row in comparison.rows] == ["as it is", "longer"]
-    with pytest.raises(regard.Fault, match=r"already holds a comparison; resume=True continues it,  overwrite=True"):
+    with pytest.raises(regard.Fault, match=r"already holds a comparison; resume=True continues it, overwrite=True"):
         regard.compare(table, variants=named, **arguments)
-    with pytest.raises(regard.Fault, match=r"resume=True goes on .* and overwrite=True replaces it; give one of them"):
+    with pytest.raises(regard.Fault, match=r"resume=True continues .* overwrite=True replaces it; give one"):
         regard.compare(table, variants=named, resume=True, overwrite=True, **arguments)
     with pytest.raises(regard.Fault, match="A comparison needs two variants or more: give vary"):
         regard.compare(table, **arguments)

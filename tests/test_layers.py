@@ -207,6 +207,7 @@ TRANSLATORS = (
     "seeing/looking.py",
     "seeing/sentences.py",
     "seeing/pair_reports.py",
+    "seeing/pair_roles.py",
     "seeing/next_token.py",
     "seeing/lessons/",
     "verbs/look/views.py",

@@ -3,6 +3,7 @@
 A mask is True where a query may look. A query that may look nowhere gets weights and a context of zero, never NaN.
 """
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from regard.attention.local import Focus
 from regard.attention.masks import Causal, Every, Mask, as_tensor
 from regard.attention.normalisers import Normaliser, softmax
 from regard.attention.scores import PreparedKeys, Score, compare, follows, gathers, prepare, product_scale, scaled_dot
-from regard.attention.watch import afford, is_watched, note, note_beside
+from regard.attention.watch import PartMakers, afford, is_watched, note, note_beside, wants_parts
 
 __all__ = ["Attention", "Look", "PreparedKeys"]
 
@@ -92,9 +93,12 @@ class Attention(nn.Module):
         special = self.normaliser is not softmax or self.focus is not None or self.choice is not None
         if scale is None or special:
             return self._look(query, prepared, value, mask, bias=bias, places=places).context
-        if is_watched(self):
-            self._note_beside(query, prepared.keys, mask, bias)
-        return self._fuse(query, prepared.keys, value, mask, bias, scale)
+        if not is_watched(self):
+            return self._fuse(query, prepared.keys, value, mask, bias, scale)
+        afford(self, (*query.shape[:-1], value.shape[-2]), query.element_size())
+        context = self._fuse(query, prepared.keys, value, mask, bias, scale)
+        self._note_beside(query, prepared.keys, value, context, mask, bias)
+        return context
 
     def full(
         self,
@@ -139,6 +143,7 @@ class Attention(nn.Module):
             prepared, value = PreparedKeys(_spread(prepared.keys, query.shape[1])), _spread(value, query.shape[1])
         allowed = None if mask is None else as_tensor(mask, queries, keys, query.device)
         scores = compare(self.score, query, prepared, previous)
+        raw = scores if wants_parts(self) else None
         if bias is not None:
             scores, allowed = scores + bias, _allowed_after_bias(bias, allowed)
         weights = self._weigh(query, scores, allowed, places) if keys else scores
@@ -147,12 +152,13 @@ class Attention(nn.Module):
             chosen = Chosen(weights, nothing, nothing, None)
         else:
             chosen = self.choice(weights, manners)
-        note(self, self.looks_from, self.looks_at, chosen.weights)
         drops = self.dropout and self.training
         if chosen.place is not None and not drops:
             context = take_chosen(value, chosen)
         else:
             context = (F.dropout(chosen.weights, self.dropout) if drops else chosen.weights) @ value
+        makers = None if raw is None else _part_makers(query, prepared.keys, value, context, raw, allowed, bias)
+        note(self, self.looks_from, self.looks_at, chosen.weights, makers)
         return Look(context, chosen.weights, chosen.log_probability, chosen.entropy)
 
     def _weigh(self, query: Tensor, scores: Tensor, allowed: Tensor | None, places: Tensor | None) -> Tensor:
@@ -189,24 +195,39 @@ class Attention(nn.Module):
         added = allowed | lost if bias is None else bias.masked_fill(~allowed, float("-inf")).masked_fill(lost, 0.0)
         return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=scale).masked_fill(lost, 0.0)
 
-    def _note_beside(self, query: Tensor, key: Tensor, mask: Mask | None, bias: Tensor | None) -> None:
-        """Note the weights of a fused look for watchers."""
+    def _note_beside(
+        self, query: Tensor, key: Tensor, value: Tensor, context: Tensor, mask: Mask | None, bias: Tensor | None
+    ) -> None:
+        """Note the weights of a fused look for watchers, and its parts if they ask for them."""
         heads, queries, keys = query.shape[1], query.shape[2], key.shape[2]
 
-        def weigh(rows: list[int], places: list[int]) -> Tensor:
+        def compared(rows: list[int], places: list[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
+            """Return the scores of some queries, where they may look, and the bias of their scores."""
             chosen_rows, chosen = (torch.tensor(indices, device=query.device) for indices in (rows, places))
             prepared = PreparedKeys(_spread(_of_rows(key, chosen_rows), heads))
             scores = compare(self.score, _of_rows(query, chosen_rows)[:, :, chosen], prepared)
-            allowed = None
+            allowed = added = None
             if mask is not None:
                 allowed = _of_rows(as_tensor(mask, queries, keys, query.device, chosen), chosen_rows)
             if bias is not None:
                 added = _of_rows(bias if bias.shape[2] == 1 else bias[:, :, chosen], chosen_rows)
-                scores, allowed = scores + added, _allowed_after_bias(added, allowed)
-            return softmax(scores, allowed)
+                allowed = _allowed_after_bias(added, allowed)
+            return scores, allowed, added
+
+        def weigh(rows: list[int], places: list[int]) -> Tensor:
+            scores, allowed, added = compared(rows, places)
+            return softmax(scores if added is None else scores + added, allowed)
+
+        def makers(rows: list[int], places: list[int]) -> Mapping[str, Callable[[], Tensor]]:
+            scores, allowed, added = compared(rows, places)
+            make = _part_makers(
+                query[rows][:, :, places], key[rows], value[rows], context[rows][:, :, places], scores, allowed, added
+            )
+            return make(list(range(len(rows))), list(range(len(places))))
 
         shape = query.shape[0], heads, queries, keys
-        note_beside(self, self.looks_from, self.looks_at, shape, query.element_size(), weigh)
+        wanted = makers if wants_parts(self) else None
+        note_beside(self, self.looks_from, self.looks_at, shape, query.element_size(), weigh, wanted)
 
     def _refuse_lonely_looks(self) -> None:
         """Refuse a context alone where the next look or the loss needs more than that."""
@@ -242,6 +263,35 @@ def _allowed_after_bias(bias: Tensor, allowed: Tensor | None) -> Tensor:
     """Return where a query may look after a bias with some -inf entries is added to its scores."""
     unbarred = bias > float("-inf")
     return unbarred if allowed is None else unbarred & allowed
+
+
+def _part_makers(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    context: Tensor,
+    scores: Tensor,
+    allowed: Tensor | None,
+    bias: Tensor | None,
+) -> PartMakers:
+    """Return functions that select the parts of a look; shared keys and values are repeated for every query head."""
+    heads = query.shape[1]
+
+    def mask() -> Tensor:
+        added = torch.zeros_like(scores) if bias is None else bias.expand_as(scores)
+        return added if allowed is None else added.masked_fill(~allowed, float("-inf"))
+
+    def makers(rows: list[int], queries: list[int]) -> dict[str, Callable[[], Tensor]]:
+        return {
+            "scores": lambda: scores[rows][:, :, queries],
+            "mask": lambda: mask()[rows][:, :, queries],
+            "queries": lambda: query[rows][:, :, queries],
+            "keys": lambda: _spread(key[rows], heads),
+            "values": lambda: _spread(value[rows], heads),
+            "outputs": lambda: context[rows][:, :, queries],
+        }
+
+    return makers
 
 
 def _spread(tensor: Tensor, heads: int) -> Tensor:

@@ -5,10 +5,10 @@ its weights. The context belongs to one thread, so two users watching one model 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Protocol, runtime_checkable
 
@@ -29,8 +29,13 @@ SIDES = {
     "copying": ("target", "origins"),
 }
 
+PARTS = ("scores", "mask", "queries", "keys", "values", "outputs")  # of a look, besides its weights
+_AS_LARGE_AS_WEIGHTS = ("scores", "mask")
+
 Places = Sequence[int] | slice
 Names = Sequence[Sequence[str]]  # names of the places along a side, row by row
+# Functions that compute the parts of a look by name, for some rows and queries.
+PartMakers = Callable[[list[int], list[int]], Mapping[str, Callable[[], Tensor]]]
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,9 @@ class Gaze:
 
     `queries` and `keys` hold the names of the places on both sides, row by row, such as the tokens of each text. A row
     shorter than the others has fewer names than places; unnamed sides have none.
+
+    `parts` holds what `watching` was asked for besides the weights, by name (`PARTS`). It is empty where an attention
+    compares no queries with keys.
     """
 
     where: str  # path of the module in its model, such as "decoder.0.cross"
@@ -51,6 +59,7 @@ class Gaze:
     edges: Tensor | None = None
     queries: Names = ()
     keys: Names = ()
+    parts: Mapping[str, Tensor] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         sizes = " × ".join(map(str, self.weights.shape))
@@ -118,8 +127,15 @@ def numbered_blocks(model: HasModules) -> dict[str, tuple[str, int]]:
 class _Notebook:
     """Record of one block of watching: what to keep, and what was seen so far."""
 
-    def __init__(self, names: dict[int, str], rows: Places | None, queries: Places | None, limit: int) -> None:
-        self.names, self.rows, self.queries, self.limit = names, rows, queries, limit
+    def __init__(
+        self,
+        names: dict[int, str],
+        rows: Places | None,
+        queries: Places | None,
+        limit: int,
+        parts: frozenset[str] = frozenset(),
+    ) -> None:
+        self.names, self.rows, self.queries, self.limit, self.parts = names, rows, queries, limit, parts
         self.gazes = Gazes()
         self.places: list[tuple[list[int], list[int]]] = []  # the rows and queries kept of each gaze
 
@@ -133,15 +149,23 @@ class _Notebook:
 
     def refuse_excess(self, part: nn.Module, sizes: dict[str, int], size: int) -> None:
         """Refuse weights that would exceed the limit: the product of `sizes`, of `size` bytes each."""
-        new = math.prod(sizes.values()) * size
-        old = sum(gaze.weights.numel() * gaze.weights.element_size() for gaze in self.gazes)
+        new = math.prod(sizes.values()) * size * (1 + len(self.parts.intersection(_AS_LARGE_AS_WEIGHTS)))
+        old = sum(kept.nbytes for gaze in self.gazes for kept in (gaze.weights, *gaze.parts.values()))
         if new + old > self.limit:
             name = self.names[id(part)] or type(part).__name__
             counts = ", ".join(f"{count} {what}" for what, count in sizes.items())
+            kept, less = ("weights and parts", ", parts=") if self.parts else ("weights", "")
             raise Fault(
-                f"Watching '{name}' would keep {_bytes(new)} of weights ({counts}) on top of {_bytes(old)}, but the"
-                f" limit is {_bytes(self.limit)}. Ask for less with where=, rows= or queries=, or raise limit=."
+                f"Watching '{name}' would keep {_bytes(new)} of {kept} ({counts}) on top of {_bytes(old)}, but the"
+                f" limit is {_bytes(self.limit)}. Ask for less with where={less}, rows= or queries=, or raise limit=."
             )
+
+    def make_parts(self, makers: PartMakers | None, places: tuple[list[int], list[int]]) -> dict[str, Tensor]:
+        """Compute the parts that were asked for, at these rows and queries."""
+        if makers is None or not self.parts:
+            return {}
+        by_name = makers(*places)
+        return {name: by_name[name]().detach() for name in PARTS if name in self.parts and name in by_name}
 
     def write(
         self,
@@ -151,9 +175,12 @@ class _Notebook:
         weights: Tensor,
         places: tuple[list[int], list[int]],
         edges: Tensor | None = None,
+        makers: PartMakers | None = None,
     ) -> None:
         if weights.shape[0] and weights.shape[2]:
-            self.gazes.append(Gaze(self.names[id(part)], looks_from, looks_at, weights.detach(), edges))
+            parts = self.make_parts(makers, places)
+            name = self.names[id(part)]
+            self.gazes.append(Gaze(name, looks_from, looks_at, weights.detach(), edges, parts=parts))
             self.places.append(places)
 
 
@@ -166,6 +193,12 @@ def is_watched(part: nn.Module | None = None) -> bool:
     return notebook is not None and (part is None or id(part) in notebook.names)
 
 
+def wants_parts(part: nn.Module) -> bool:
+    """Return True if this context watches `part` and asks for more than its weights."""
+    notebook = _open.get()
+    return notebook is not None and bool(notebook.parts) and id(part) in notebook.names
+
+
 def afford(part: nn.Module, shape: Sequence[int], size: int) -> None:
     """Refuse a look whose weights, of this shape and `size` bytes each, exceed the watcher's limit."""
     notebook = _open.get()
@@ -173,15 +206,18 @@ def afford(part: nn.Module, shape: Sequence[int], size: int) -> None:
         notebook.choose(part, shape, size)
 
 
-def note(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor) -> None:
-    """Record one look (batch, head, query, key), if the model that `part` belongs to is being watched."""
+def note(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor, makers: PartMakers | None = None) -> None:
+    """Record one look (batch, head, query, key), if the model that `part` belongs to is being watched.
+
+    `makers` computes its parts, for watchers that ask for them.
+    """
     notebook = _open.get()
     if notebook is None or id(part) not in notebook.names:
         return
     rows, queries = notebook.choose(part, weights.shape, weights.element_size())
     if rows != list(range(weights.shape[0])) or queries != list(range(weights.shape[2])):
         weights = weights.detach()[rows][:, :, queries]
-    notebook.write(part, looks_from, looks_at, weights, (rows, queries))
+    notebook.write(part, looks_from, looks_at, weights, (rows, queries), makers=makers)
 
 
 def note_edges(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor, edges: Tensor, queries: int) -> None:
@@ -219,6 +255,7 @@ def note_beside(
     shape: Sequence[int],
     size: int,
     weigh: Callable[[list[int], list[int]], Tensor],
+    makers: PartMakers | None = None,
 ) -> None:
     """Record a look made by a fused kernel, which does not return its weights.
 
@@ -235,7 +272,7 @@ def note_beside(
     at_once = max(1, PORTION // max(1, len(rows) * shape[1] * shape[3]))
     with torch.no_grad():
         portions = [weigh(rows, queries[first : first + at_once]) for first in range(0, len(queries), at_once)]
-        notebook.write(part, looks_from, looks_at, torch.cat(portions, dim=2), (rows, queries))
+        notebook.write(part, looks_from, looks_at, torch.cat(portions, dim=2), (rows, queries), makers=makers)
 
 
 def count_gazes() -> int:
@@ -272,6 +309,7 @@ def watching(
     rows: Places | None = None,
     queries: Places | None = None,
     limit: int = LIMIT,
+    parts: str | Sequence[str] = (),
 ) -> Iterator[Gazes]:
     """Collect the gazes of `model` inside this block, and its windows: all of them, or a selection.
 
@@ -279,8 +317,11 @@ def watching(
     - `rows`, `queries`: the rows of a batch and the looking places to keep, as numbers or a slice; negative numbers
       count from the end, and numbers out of range are ignored.
     - `limit`: the most bytes of weights to keep; exceeding it is a fault that says how to ask for less.
+    - `parts`: what to record besides the weights, in `gaze.parts` by name: "scores" (before the mask), "mask" (added to
+      the scores: 0 where a query may look, -inf elsewhere, and any position bias), "queries", "keys" (as compared with
+      queries), "values", "outputs" (the mixed values, before W_O). All are (batch, head, place, …).
     """
-    with _notebook(_Notebook(_find_parts(model, where), rows, queries, limit)) as notebook:
+    with _notebook(_Notebook(_find_parts(model, where), rows, queries, limit, _named_parts(parts))) as notebook:
         assert notebook is not None
         yield notebook.gazes
 
@@ -293,12 +334,34 @@ def without_watching() -> Iterator[None]:
 
 
 @contextmanager
+def watching_steps(look: nn.Module | None) -> Iterator[Gazes]:
+    """Record no gazes inside this block, in which `look` looks step by step; one gaze is noted afterwards.
+
+    The result collects the steps, but only if a watcher wants parts of `look`; `join_steps` joins them.
+    """
+    outer = _open.get()
+    inner = None
+    if look is not None and outer is not None and wants_parts(look):
+        inner = _Notebook({id(look): outer.names[id(look)]}, None, None, outer.limit, outer.parts)
+    with _notebook(inner):
+        yield Gazes() if inner is None else inner.gazes
+
+
+@contextmanager
 def _notebook(notebook: _Notebook | None) -> Iterator[_Notebook | None]:
     token = _open.set(notebook)
     try:
         yield notebook
     finally:
         _open.reset(token)
+
+
+def _named_parts(parts: str | Sequence[str]) -> frozenset[str]:
+    """Return the names of parts; refuse a name that there is not."""
+    names = frozenset([parts] if isinstance(parts, str) else parts)
+    for name in sorted(names.difference(PARTS)):
+        raise Fault(f"A look has no part '{name}'; parts= takes some of {', '.join(PARTS)}.")
+    return names
 
 
 def _find_parts(model: HasModules, where: str | Sequence[str] | None) -> dict[int, str]:

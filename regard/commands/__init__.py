@@ -24,6 +24,7 @@ COMMANDS: dict[str, Room] = {
     "evaluate": Room("regard.commands.evaluate:command", "Score a model."),
     "score": Room("regard.commands.score:command", "Score text files, test a difference, work out BLEU."),
     "compare": Room("regard.commands.compare:command", "Train variants of a recipe and compare their scores."),
+    "judge": Room("regard.commands.judge.command:command", "Let people judge two outputs blind, and report on it."),
     "look": ROOMS["look"],
     "show": Room("regard.commands.show.command:app", "Draw lessons: gradients, gates, losses, galleries."),
     "heads": Room("regard.commands.heads:command", "Rank attention heads by sharpness, diagonal or alignment."),

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
+from regard.commands.head_roles import show_roles, split_roles, translator_roles
+from regard.commands.show.view import Overwrite, check_out
 from regard.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
     from regard.attention.reports import HeadReport
     from regard.model import Model
     from regard.verbs.translate.model import TranslationModel
+    from regard.viewing.roles import HeadRoles
 
 MOST = 500  # sentence pairs by default
 
@@ -34,16 +37,28 @@ def command(
     ] = None,
     by: Annotated[Literal["sharpness", "diagonal", "alignment"] | None, typer.Option(help="What to rank by.")] = None,
     most: Annotated[int, typer.Option(min=1, help="Number of pairs to use, from the first.")] = MOST,
+    roles: Annotated[
+        bool,
+        typer.Option("--roles", help="Find the head that has each role, such as previous token or verb to subject."),
+    ] = False,
+    switch_off: Annotated[
+        bool, typer.Option("--switch-off", help="With --roles: score translations without the head of each role.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="With --roles: a .png, .svg, .json or .html file.")
+    ] = None,
+    overwrite: Overwrite = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Rank the attention heads of a model: by how sharp they are, how close to the diagonal, or how well they align."""
-    if (source is None) != (reference is None):
-        raise Fault("--source and --reference go together; give both, or a --split.")
-    if source is not None and split is not None:
-        raise Fault("Give --split or --source and --reference, not both.")
-    if by == "alignment" and alignments is None:
-        raise Fault("--by alignment needs --alignments, a file of true word links.")
-    from regard.families import with_article
+    """Rank the attention heads of a model: by how sharp they are, how close to the diagonal, or how well they align.
+
+    With --roles, show instead which head looks at the previous token, from a verb to its subject, and so on, compared
+    with always looking the same number of places away. Models of the demo's corpora know the true links.
+    """
+    chosen = _Pairs(split, source, reference, alignments, most)
+    chosen.check(by)
+    _check_roles(roles, {"--switch-off": switch_off, "--out": out}, {"--by": by, "--alignments": alignments})
+    check_out(out, overwrite, has_page=True)
     from regard.families.abilities import needs
     from regard.model import load
     from regard.verbs.translate.model import TranslationModel
@@ -51,16 +66,21 @@ def command(
     loaded = load(model)
     needs(loaded.recipe, "heads")
     if isinstance(loaded, TranslationModel):
-        reports = _over_pairs(loaded, model, _Pairs(split, source, reference, alignments, most))
+        found = _pair_roles(loaded, model, chosen, switch_off) if roles else _over_pairs(loaded, model, chosen)
     else:
-        translator_options = {"--source": source, "--alignments": alignments, "--most": None if most == MOST else most}
-        if option := next((name for name, value in translator_options.items() if value is not None), None):
-            raise Fault(
-                f"{option} is for translators; the heads of {with_article(loaded.recipe.family)} are measured on a "
-                "--split."
-            )
-        reports = _over_split(loaded, model, split or "valid")
-    _show(loaded, reports, by or ("alignment" if alignments else "sharpness"), as_json)
+        _refuse_translator_options(loaded.recipe.family, chosen, switch_off)
+        found = (split_roles if roles else _over_split)(loaded, model, split or "valid")
+    if isinstance(found, _Found):
+        _show(loaded, found, by or ("alignment" if alignments else "sharpness"), as_json)
+    else:
+        show_roles(found, model, out, as_json)
+
+
+def _check_roles(roles: bool, need: dict[str, object], exclude: dict[str, object]) -> None:
+    """Refuse options of --roles without it, and options that do not go with it."""
+    for option, value in (exclude if roles else need).items():
+        if value:
+            raise Fault(f"{option} {'does not go with' if roles else 'needs'} --roles.")
 
 
 @dataclass(frozen=True)
@@ -72,6 +92,24 @@ class _Pairs:
     reference: Path | None
     alignments: Path | None
     most: int
+
+    def check(self, by: str | None) -> None:
+        """Refuse options that do not go together."""
+        if (self.source is None) != (self.reference is None):
+            raise Fault("--source and --reference go together; give both, or a --split.")
+        if self.source is not None and self.split is not None:
+            raise Fault("Give --split or --source and --reference, not both.")
+        if by == "alignment" and self.alignments is None:
+            raise Fault("--by alignment needs --alignments, a file of true word links.")
+
+
+def _refuse_translator_options(family: str, chosen: _Pairs, switch_off: bool) -> None:
+    from regard.families import with_article
+
+    most = None if chosen.most == MOST else chosen.most
+    given = {"--source": chosen.source, "--alignments": chosen.alignments, "--most": most, "--switch-off": switch_off}
+    if option := next((name for name, value in given.items() if value), None):
+        raise Fault(f"{option} is for translators; the heads of {with_article(family)} are measured on a --split.")
 
 
 @dataclass(frozen=True)
@@ -88,16 +126,33 @@ def _over_pairs(model: "TranslationModel", folder: Path, chosen: _Pairs) -> _Fou
     from regard.seeing.pair_reports import inspect
     from regard.verbs.translate import evaluation
 
-    if chosen.source is not None and chosen.reference is not None:
-        data = evaluation.from_files(chosen.source, [chosen.reference])
-    else:
-        data = evaluation.from_split(model, folder, chosen.split or "valid")
-    pairs = [(source, reference or "") for source, reference in zip(data.sources, data.references[0], strict=True)]
+    pairs = _read_pairs(model, folder, chosen)
     links = None if chosen.alignments is None else evaluation.read_alignment_file(chosen.alignments, len(pairs))
     used = pairs[: chosen.most]
     with console_progress() as progress:
         reports = inspect(model.task, used, links and links[: chosen.most], progress)
     return _Found(reports, {"pairs": len(used)}, f"{len(used)} of {len(pairs)} pairs", bool(links))
+
+
+def _read_pairs(model: "TranslationModel", folder: Path, chosen: _Pairs) -> list[tuple[str, str]]:
+    from regard.verbs.translate import evaluation
+
+    if chosen.source is not None and chosen.reference is not None:
+        data = evaluation.from_files(chosen.source, [chosen.reference])
+    else:
+        data = evaluation.from_split(model, folder, chosen.split or "valid")
+    return [(source, reference or "") for source, reference in zip(data.sources, data.references[0], strict=True)]
+
+
+def _pair_roles(model: "TranslationModel", folder: Path, chosen: _Pairs, switch_off: bool) -> "HeadRoles":
+    """Return the roles over a split or files; a split of a demo corpus has its true links."""
+    from regard.seeing.pair_roles import linked_corpora
+
+    linked, data = None, model.recipe.data
+    if chosen.source is None and not data.merge_references:
+        linked = linked_corpora(data.test if chosen.split == "test" else data.valid)
+    pairs = [] if linked else _read_pairs(model, folder, chosen)[: chosen.most]
+    return translator_roles(model, pairs, linked and linked[: chosen.most], switch_off)
 
 
 def _over_split(model: "Model", folder: Path, split: str) -> _Found:

@@ -14,7 +14,8 @@ from regard.attention import Attention
 from regard.attention.core import PreparedKeys
 from regard.attention.masks import Lengths, real_places
 from regard.attention.scores import Location
-from regard.attention.watch import is_watched, note, without_watching
+from regard.attention.steps import join_steps
+from regard.attention.watch import Gazes, is_watched, note, watching_steps
 from regard.base.recipe import Options
 from regard.models.parts import Embedding, count_matrix_weights
 
@@ -165,12 +166,12 @@ class Tacotron(nn.Module):
         before = torch.cat([torch.zeros_like(last_of_step[:, :1]), last_of_step[:, : steps - 1]], dim=1)
         narrowed, voice = self.prenet(before), self.begin(memory)
         states, looks = [], []
-        with without_watching():
+        with watching_steps(self.look) as watched:
             for place in range(steps):
                 state, voice, weights = self._step(narrowed[:, place], memory, voice)
                 states.append(state)
                 looks.append(weights)
-        return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths)
+        return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths, watched)
 
     def speak(self, memory: SymbolMemory, most: Int[Tensor, " batch"]) -> tuple[Speech, Int[Tensor, " batch"]]:
         """Speak freely, feeding back each step's last frame, for at most `most` steps; also return the frame counts.
@@ -183,7 +184,7 @@ class Tacotron(nn.Module):
         lengths = torch.zeros_like(most)
         states: list[Tensor] = []
         looks: list[Tensor] = []
-        with without_watching():
+        with watching_steps(self.look) as watched:
             while bool(active.any()):
                 state, voice, weights = self._step(self.prenet(frame), memory, voice)
                 states.append(state)
@@ -191,7 +192,7 @@ class Tacotron(nn.Module):
                 lengths = lengths + self.options.frames * active
                 frame = self.out(state)[:, -self.bands :]
                 active = active & (self.stop(state).squeeze(-1) < 0) & (len(states) < most)
-        return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths), lengths
+        return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths, watched), lengths
 
     def _step(
         self, narrowed: Float[Tensor, "batch prenet"], memory: SymbolMemory, voice: Voice
@@ -224,10 +225,11 @@ class Tacotron(nn.Module):
         states: Float[Tensor, "batch step both"],
         looks: Float[Tensor, "batch step symbol"],
         lengths: Int[Tensor, " batch"],
+        watched: Gazes,
     ) -> Speech:
         """Compute for all steps at once what the next step does not need."""
         if is_watched():  # one gaze for all steps, as for every other attention
-            note(self.look, self.look.looks_from, self.look.looks_at, looks.unsqueeze(1))
+            note(self.look, self.look.looks_from, self.look.looks_at, looks.unsqueeze(1), join_steps(watched))
         before = self.out(states).unflatten(-1, (self.options.frames, self.bands)).flatten(1, 2)
         real = real_places(lengths, before.shape[1])
         refined = self.widen(before) * real.unsqueeze(-1)

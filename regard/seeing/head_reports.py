@@ -1,12 +1,14 @@
 """Reports on a trained model's heads over whole splits: how focused and how diagonal they are."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from regard.attention.reports import HeadReport, merge_reports, report
-from regard.attention.watch import Looks, numbered_blocks, watching
+from regard.attention.watch import Gaze, Looks, numbered_blocks, watching
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
 
@@ -22,11 +24,24 @@ def inspect_batches(task: Any, batches: Iterable[Any], progress: Progress = sile
             task.measure(batch)
         if gazes.windows:
             raise Fault("This model looks through windows instead of heads, so there are no heads to report on.")
-        reports = merge_reports([*reports, *report(gazes, task.extents(batch))])
+        for gaze, _, extents in with_extents(gazes, task.extents(batch)):
+            reports = merge_reports([*reports, *report([gaze], extents)])
         progress("watching", number, None)
     if not reports:
         raise Fault("There is nothing to watch: the split has no batches.")
     return reports
+
+
+def with_extents(gazes: Iterable[Gaze], extents: Mapping[str, Tensor]) -> Iterator[tuple[Gaze, int, dict[str, Tensor]]]:
+    """Yield each gaze with the number of its first row in the batch and the lengths of its rows.
+
+    A task may measure a large batch in pieces, a few rows at a time; each attention then has several gazes.
+    """
+    seen: dict[str, int] = defaultdict(int)
+    for gaze in gazes:
+        first, rows = seen[gaze.where], len(gaze.weights)
+        seen[gaze.where] += rows
+        yield gaze, first, {side: lengths[first : first + rows] for side, lengths in extents.items()}
 
 
 def refuse_headless(task: Any) -> None:

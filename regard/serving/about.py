@@ -48,10 +48,7 @@ def _page() -> Endpoint:
         file = files.get(request.path_params.get("name", INDEX))
         if file is None:
             raise HTTPException(404)
-        headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == file.tag:
-            return Response(None, 304, headers)
-        return Response(file.content, 200, headers, file.kind)
+        return file.reply(request)
 
     return page
 

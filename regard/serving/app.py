@@ -20,7 +20,7 @@ from regard.serving.about import about_doors
 from regard.serving.catalogue import Catalogue, open_models
 from regard.serving.flow import Endpoint, OwnDoor, Service, endpoint_of
 from regard.serving.http.guard import Guard, Note, Warn
-from regard.serving.http.replies import error_response, json_response, note_failure
+from regard.serving.http.replies import ERROR_HANDLERS, error_response, json_response, note_failure
 from regard.serving.libre import doors as libre
 from regard.serving.metrics import Metrics
 from regard.serving.openapi import document
@@ -75,7 +75,7 @@ def app_of(
     app = Starlette(
         routes=_routes(service),
         middleware=_middleware(options.access),
-        exception_handlers={HTTPException: _http_error, Exception: _own_error},
+        exception_handlers=ERROR_HANDLERS,
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
@@ -118,19 +118,3 @@ def _answering(service: Service, endpoint: Endpoint) -> Callable[[Request], Awai
             return error_response(error)
 
     return answer
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    headers, sentence = dict(error.headers or {}), str(error.detail)
-    if error.status_code == 404:
-        sentence = "There is nothing at this address."
-    elif error.status_code == 405:
-        sentence = f"This address does not take {request.method} requests; use {headers['Allow']}."
-    return json_response({"error": sentence}, error.status_code, headers)
-
-
-async def _own_error(request: Request, error: Exception) -> Response:
-    """Answer a failure outside of every endpoint, such as in sending an answer."""
-    note_failure(request, error)
-    return error_response(error)

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from string import Template
 
+from starlette.requests import Request
+from starlette.responses import Response
+
 from regard.viewing.modules import PAGE, read_part
 from regard.viewing.sealed import FRAME, data_block
 from regard.viewing.texts import in_every_language, read_texts
 
-INDEX, DOCS = "index.html", "docs.html"  # the pages, which contain all texts
+INDEX, DOCS, JUDGE = "index.html", "docs.html", "judge.html"  # the pages, which contain all texts
 _NOT_SENT = ("texts", FRAME)  # only parts of other files
 _KINDS = {
     ".js": "text/javascript; charset=utf-8",
@@ -35,12 +38,19 @@ class PageFile:
     kind: str
     tag: str
 
+    def reply(self, request: Request) -> Response:
+        """Answer a request for the file; a browser that has this version gets only its headers."""
+        headers = {"ETag": self.tag, "Cache-Control": "no-cache"}
+        if request.headers.get("if-none-match") == self.tag:
+            return Response(None, 304, headers)
+        return Response(self.content, 200, headers, self.kind)
+
 
 def page_files() -> dict[str, PageFile]:
     """Read all files of the page, by their paths in its folder."""
     files: dict[str, PageFile] = {}
     for name, entry in _entries(PAGE):
-        content = _with_texts(name) if name in (INDEX, DOCS) else entry.read_bytes()
+        content = _with_texts(name) if name in (INDEX, DOCS, JUDGE) else entry.read_bytes()
         files[name] = PageFile(content, _kind(name), f'"{hashlib.sha256(content).hexdigest()[:32]}"')
     return files
 

@@ -106,7 +106,7 @@ class Choices:
 def choices_to_json(choices: Choices) -> dict[str, Any]:
     """Return the choices as plain values, with unrounded numbers."""
     count = len(choices.tokens)
-    probabilities = choices.panels[0].probabilities
+    shares = choices.panels[0].probabilities
     nearest = [{"token": token, "cosine": cosine} for token, cosine in choices.nearest]
     return {
         "text": choices.source or choices.written,
@@ -114,12 +114,7 @@ def choices_to_json(choices: Choices) -> dict[str, Any]:
         "written": choices.written,
         "vocabulary": choices.vocabulary,
         "tokens": [
-            {
-                "token": token,
-                "number": number,
-                "probability": float(probabilities[place]),
-                "taken": place == choices.taken,
-            }
+            {"token": token, "number": number, "probability": float(shares[place]), "taken": place == choices.taken}
             for place, (token, number) in enumerate(zip(choices.tokens, choices.numbers, strict=True))
         ],
         "panels": [
@@ -157,31 +152,28 @@ def choices_page(
 
 def _data(choices: Choices, languages: tuple[str, str], start: ChoicesStart) -> dict[str, Any]:
     source, target = map(named_language, languages)
-    probabilities = _possible(choices)
+    shares = _possible(choices)
     return {
         "source": {"text": show_word(choices.source) if choices.source else "", "language": source},
         "target": {"text": show_word(choices.written) if choices.written else "", "language": target},
         "before": [visible(token) for token in choices.before],
-        "tokens": [visible(token) for token in choices.tokens[: len(probabilities)]],
-        "log_probabilities": np.log(probabilities).round(_DIGITS).tolist(),
+        "tokens": [visible(token) for token in choices.tokens[: len(shares)]],
+        "log_probabilities": np.log(shares).round(_DIGITS).tolist(),
         "taken": choices.taken,
         "nearest": [[visible(token), round(cosine, _DIGITS)] for token, cosine in choices.nearest],
         "start": dict(start.options),
         "examples": [dict(example) for example in start.examples],
-        "shown": min(start.shown, len(choices.tokens), len(probabilities)),
+        "shown": min(start.shown, len(choices.tokens), len(shares)),
     }
 
 
 def place_data(choices: Choices, kept: int = KEPT) -> dict[str, Any]:
     """Return the data of one place of an output: the most likely tokens, and the rest together."""
-    probabilities = _possible(choices)
+    shares = _possible(choices)
     return {
-        "tokens": [visible(token) for token in choices.tokens[: len(probabilities)]],
-        "log_probabilities": np.log(probabilities[:kept]).round(_DIGITS).tolist(),
-        "rest": {
-            "count": len(probabilities[kept:]),
-            "probability": round(float(probabilities[kept:].sum()), 2 * _DIGITS),
-        },
+        "tokens": [visible(token) for token in choices.tokens[: len(shares)]],
+        "log_probabilities": np.log(shares[:kept]).round(_DIGITS).tolist(),
+        "rest": {"count": len(shares[kept:]), "probability": round(float(shares[kept:].sum()), 2 * _DIGITS)},
         "taken": choices.taken,
     }
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -40,38 +40,67 @@ class LessonPanel:
     up: str
     lines: list[Line]
     caption: str
+    doubles: bool = False  # each x is twice the one before, so that the axis is logarithmic too
+
+    @property
+    def texts(self) -> list[str]:
+        """The names written in the panel."""
+        return [line.name for line in self.lines]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the panel as plain values."""
+        return {
+            "title": self.title,
+            "along": self.along,
+            "up": self.up,
+            "lines": [{"name": line.name, "style": line.style, "points": [*line.points]} for line in self.lines],
+            "caption": self.caption,
+        }
+
+    def draw_on(self, axes: "Axes") -> None:
+        """Draw the lines on logarithmic axes."""
+        _draw_panel(axes, self)
+
+
+class Drawable(Protocol):
+    """A panel of a lesson: LessonPanel, or one with axes of its own."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def caption(self) -> str: ...
+    @property
+    def texts(self) -> list[str]: ...
+    def to_json(self) -> dict[str, Any]: ...
+    def draw_on(self, axes: "Axes") -> None: ...
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """Panels side by side."""
+    """Panels with lines, side by side."""
 
     title: str
     panels: list[LessonPanel]
 
 
-def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
-    """Return the lines of a lesson as plain values."""
-    return {
-        "title": lesson.title,
-        "panels": [
-            {
-                "title": panel.title,
-                "along": panel.along,
-                "up": panel.up,
-                "lines": [{"name": line.name, "style": line.style, "points": [*line.points]} for line in panel.lines],
-                "caption": panel.caption,
-            }
-            for panel in lesson.panels
-        ],
-    }
+@dataclass(frozen=True)
+class MixedLesson:
+    """Panels of several kinds, side by side."""
+
+    title: str
+    panels: Sequence[Drawable]
 
 
-def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
+def lesson_to_json(lesson: Lesson | MixedLesson) -> dict[str, Any]:
+    """Return the panels of a lesson as plain values."""
+    return {"title": lesson.title, "panels": [panel.to_json() for panel in lesson.panels]}
+
+
+def draw_lesson(lesson: Lesson | MixedLesson, path: Path) -> set[str]:
     """Draw a lesson; points without a place on a logarithmic axis, such as zero, are omitted."""
     check_suffix(path)
     texts = [lesson.title]
-    texts += [text for panel in lesson.panels for text in (panel.title, panel.caption, *(x.name for x in panel.lines))]
+    texts += [text for panel in lesson.panels for text in (panel.title, panel.caption, *panel.texts)]
     with canvas(texts) as new_figure:
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -80,7 +109,7 @@ def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
         figure = new_figure(figsize=(wide * count, _HIGH), layout=ConstrainedLayoutEngine(w_pad=0.12))
         grid = list(figure.subplots(1, count, squeeze=False).flat)
         for axes, panel in zip(grid, lesson.panels, strict=True):
-            _draw_panel(axes, panel)
+            panel.draw_on(axes)
         head = "\n".join(textwrap.wrap(lesson.title, int(wide * count * 10)))
         figure.suptitle(head, fontsize=12.5, color=INK, x=0.012, ha="left", parse_math=False)
         # Captions are added after the layout, or the panels would shrink to make room for them.
@@ -108,6 +137,8 @@ def _draw_panel(axes: "Axes", panel: LessonPanel) -> None:
             zorder=1.5 if jagged else 2.0,
         )
     axes.set_yscale("log")
+    if panel.doubles:
+        axes.set_xscale("log", base=2)
     axes.margins(x=0.0, y=0.05)
     _dress(axes, panel)
     _name_lines(axes, panel.lines)
@@ -125,16 +156,26 @@ def _has_place(value: float) -> bool:
 
 
 def _dress(axes: "Axes", panel: LessonPanel) -> None:
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import MaxNLocator, NullLocator
 
-    axes.set_title(panel.title, fontsize=10, color=INK, loc="left", pad=8, parse_math=False)
-    axes.set_xlabel(panel.along, fontsize=9, color=INK)
-    axes.set_ylabel(panel.up, fontsize=9, color=INK)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-    axes.axhline(1.0, color=FAINT, linewidth=0.8, zorder=0)
+    dress_axes(axes, panel.title, panel.along, panel.up)
+    if panel.doubles:
+        ticks = [x for x, _ in panel.lines[0].points]
+        axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+        axes.axhline(1.0, color=FAINT, linewidth=0.8, zorder=0)
     _set_ticks(axes)
-    axes.tick_params(length=3, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
     axes.grid(axis="y", color="#ececec", linewidth=0.8)
+
+
+def dress_axes(axes: "Axes", title: str, along: str, up: str) -> None:
+    """Write the title and the labels of a panel, and leave only the axes at the left and below."""
+    axes.set_title(title, fontsize=10, color=INK, loc="left", pad=8, parse_math=False)
+    axes.set_xlabel(along, fontsize=9, color=INK)
+    axes.set_ylabel(up, fontsize=9, color=INK)
+    axes.tick_params(length=3, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
     axes.set_axisbelow(True)
     for side, spine in axes.spines.items():
         spine.set(color=FAINT, linewidth=0.8, visible=side in ("left", "bottom"))

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure
+from regard.viewing.sealed import SealedPage
+from regard.viewing.tables import NumberTable, TableLesson, tables_page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,6 +95,17 @@ def draw_positions(encodings: Mapping[str, np.ndarray], path: Path) -> set[str]:
                 axes.set_visible(False)
         save_figure(figure, path)
     return missing_glyphs(texts)
+
+
+def positions_page(encodings: Mapping[str, np.ndarray]) -> SealedPage:
+    """Return a page of the same tables."""
+    tables = []
+    for panel in _panels(encodings):
+        values = panel.kind.change(panel.table)
+        rows, columns = ([str(place) for place in range(size)] for size in values.shape)
+        axes = f"From top to bottom: {panel.kind.down}; from left to right: {panel.kind.across}."
+        tables.append(NumberTable(panel.title, rows, columns, values, axes))
+    return tables_page(TableLesson("Position encodings", tables))
 
 
 def _panels(encodings: Mapping[str, np.ndarray]) -> Iterator[_Panel]:

@@ -148,13 +148,13 @@ class Browser:
         assert value == wanted, f"{script} gave {value!r}, not {wanted!r}"
 
     def press(self, *keys: str) -> None:
-        """Press keys on the element with the focus."""
+        """Press keys by their names or characters, on the element with the focus."""
         from selenium.webdriver import ActionChains
         from selenium.webdriver.common.keys import Keys
 
         chain = ActionChains(self.driver, duration=0)
         for key in keys:
-            chain.send_keys(getattr(Keys, key))
+            chain.send_keys(getattr(Keys, key, key))
         chain.perform()
 
     def focused(self) -> Mapping[str, str]:

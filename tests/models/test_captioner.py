@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from regard.attention.watch import PARTS, watching
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.models.captions.captioner import Captioner, CaptionerOptions
@@ -54,6 +55,17 @@ def test_soft_attention_is_the_published_equations() -> None:
         scores, looks = by_hand(network, ANNOTATIONS[row], WORDS[row])
         torch.testing.assert_close(network.logits(outputs.states)[row], scores)
         torch.testing.assert_close(outputs.weights[row], looks)
+
+
+def test_the_parts_of_all_words_are_those_of_one_look() -> None:
+    network = captioner()
+    plain = written(network)
+    with watching(network, parts=PARTS) as gazes:
+        watched = written(network)
+    assert torch.equal(watched.states, plain.states)
+    (gaze,) = gazes
+    torch.testing.assert_close((gaze.parts["scores"] + gaze.parts["mask"]).softmax(-1), gaze.weights)
+    torch.testing.assert_close(gaze.weights @ gaze.parts["values"], gaze.parts["outputs"])
 
 
 def test_hard_attention_looks_at_the_most_probable_place_once_it_has_learnt() -> None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.attention.watch import watching
+from regard.attention.watch import PARTS, watching
 from regard.models.tacotron import Speech, Tacotron, TacotronOptions
 
 BANDS, SYMBOLS = 4, 9
@@ -93,6 +93,14 @@ def test_all_steps_are_one_gaze_from_frames_to_symbols(network: Tacotron) -> Non
     (gaze,) = gazes
     assert (gaze.where, gaze.looks_from, gaze.looks_at) == ("look", "frames", "symbols")
     assert torch.equal(gaze.weights[:, 0], speech.looks)
+
+
+def test_the_parts_of_all_steps_are_those_of_one_look(network: Tacotron) -> None:
+    with watching(network, parts=PARTS) as gazes:
+        force(network, TEXT, frames_of(6))
+    (gaze,) = gazes
+    torch.testing.assert_close((gaze.parts["scores"] + gaze.parts["mask"]).softmax(-1), gaze.weights)
+    torch.testing.assert_close(gaze.weights @ gaze.parts["values"], gaze.parts["outputs"])
 
 
 def test_the_multiplications_of_four_symbols_and_three_steps_counted_on_paper() -> None:

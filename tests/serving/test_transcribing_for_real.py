@@ -59,7 +59,7 @@ def test_python_takes_files_and_their_content(folder: Path) -> None:
         model.transcribe([SOUND], beam=0)
     with pytest.raises(Fault, match="'fuse_weight' has no effect without 'fuse'"):
         model.transcribe([SOUND], fuse_weight=1.0)
-    with pytest.raises(Fault, match=r"is wanted, and .* is a ctc, which gives a text for each sound"):
+    with pytest.raises(Fault, match=r"is needed, but .* is a ctc, which gives a text for each sound"):
         model.transcribe([SOUND], fuse=model)
 
 
@@ -86,7 +86,7 @@ def test_options_that_would_do_nothing_are_refused(folder: Path, capsys: pytest.
     assert main(["transcribe", str(folder / "run"), sound, "--fuse-weight", "1"]) == 2
     assert "--fuse-weight has no effect without --fuse" in capsys.readouterr().err
     assert main(["transcribe", str(folder / "run"), sound, "--fuse", str(folder / "run")]) == 2
-    assert f"is wanted, and {folder / 'run'} is a ctc, which gives a text for each sound." in capsys.readouterr().err
+    assert f"is needed, but {folder / 'run'} is a ctc, which gives a text for each sound." in capsys.readouterr().err
 
 
 def test_looking_has_every_form(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,9 +11,11 @@ from regard.viewing import (
     choices,
     contexts,
     facts,
+    forward,
     frames,
     gallery,
     graph,
+    head_steps,
     modules,
     overlay,
     page,
@@ -21,6 +23,7 @@ from regard.viewing import (
     slots,
     strip,
     strokes,
+    tables,
     tags,
     tree,
     windows,
@@ -34,20 +37,24 @@ PAGES = (
     choices,
     contexts,
     facts,
+    forward,
     frames,
     gallery,
     graph,
+    head_steps,
     overlay,
     slots,
     strip,
     strokes,
+    tables,
     tags,
     tree,
     windows,
     word_map,
 )
 ENTRIES = [f"views/{page.SCRIPT}" for page in PAGES]
-SERVED = {"index.html": "main.js", "docs.html": "docs.js"}  # the pages that a server delivers, and their scripts
+# The pages that a server delivers, and their scripts.
+SERVED = {"index.html": "main.js", "docs.html": "docs.js", "judge.html": "judge.js"}
 PAGE = Path(str(modules.PAGE))
 SCRIPTS = sorted(PAGE.rglob("*.js"))
 NAMES = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+|\[[^\]]+\])", re.MULTILINE)

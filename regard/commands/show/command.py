@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
+from regard.commands.show import measured, transformer
+from regard.commands.show.attention import attention, forward
+from regard.commands.show.tables import lesson_view
 from regard.commands.show.view import (
     AsJson,
     AsTokens,
+    LessonFile,
     ModelFolder,
     OutFile,
     Overwrite,
@@ -16,6 +20,7 @@ from regard.commands.show.view import (
     Sentence,
     View,
     check_out,
+    refuse_given,
     show_view,
 )
 from regard.console import (
@@ -30,26 +35,34 @@ from regard.console import (
 
 if TYPE_CHECKING:
     from regard.viewing.head_places import ConvolutionLesson
-    from regard.viewing.lessons import Lesson, LessonPanel
+    from regard.viewing.lessons import Lesson
     from regard.viewing.losses import SentenceLoss
     from regard.viewing.matrix import Matrix
 
-app = typer.Typer(add_completion=False, help="Draw lessons: gradients, gates, positions, losses, convolutions.")
+app = typer.Typer(add_completion=False, help="Draw lessons: attention, costs, decoding, gradients, gates and others.")
+app.command("attention")(attention)
+app.command("forward")(forward)
+app.command("embedding")(transformer.embedding)
+app.command("feed-forward")(transformer.feed_forward)
+app.command("permutation")(transformer.permutation)
+app.command("positions")(transformer.positions)
+app.command("cost")(measured.cost)
+app.command("jacobians")(measured.jacobians)
+app.command("decoding")(measured.decoding)
 
 CELLS = ("vanilla", "lstm", "gru")
 FURTHER = ("logistic", "gru-reset-first", "clockwork", "delays")  # cells drawn only on request
-_TOLD = (0, 1, 2, 5, 10, 20, 50, 100, 200)  # steps of a line that are printed in the terminal, besides the last
 
 
 @app.command("gradients")
 def gradients(
     context: typer.Context,
-    out: OutFile = None,
+    out: LessonFile = None,
     cells: Annotated[
         str, typer.Option(help=f"Which of {', '.join((*CELLS, *FURTHER[:-1]))} and {FURTHER[-1]}, separated by commas.")
     ] = ",".join(CELLS),
     length: Annotated[int, typer.Option(min=2, max=200, help="Length of the sequence.")] = 50,
-    width: Annotated[int, typer.Option(min=2, max=128, help="Hidden size of the cells.")] = 32,
+    width: Annotated[int, typer.Option(min=2, max=128, help="Hidden size of the cells or layers.")] = 32,
     gain: Annotated[float, typer.Option(min=0.05, max=10, help="Factor for U in all cells.")] = 1.0,
     orthogonal: Annotated[
         bool, typer.Option(help="Make U orthogonal in all cells; otherwise it is drawn uniformly.")
@@ -64,11 +77,18 @@ def gradients(
     ] = "0.5,1,1.5,3",
     clip: Annotated[float, typer.Option(min=0.0001, max=1e6, help="Norm at which gradients are clipped.")] = 1.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights and inputs.")] = 1,
+    depth: Annotated[
+        bool, typer.Option("--depth", help="Go down a deep stack, with and without residuals and norms, instead.")
+    ] = False,
+    layers: Annotated[int, typer.Option(min=1, max=200, help="Layers of the deep stack.")] = 24,
     model: Annotated[
         list[Path] | None,
-        typer.Option(help="A trained seq2seq model to use instead, or one or more models of the task sequences."),
+        typer.Option(
+            help="A trained seq2seq model to use instead, or one or more models of the task sequences; with --depth, a "
+            "Transformer or a GPT."
+        ),
     ] = None,
-    text: Annotated[str | None, typer.Option(help="The sentence for the seq2seq model.")] = None,
+    text: Annotated[str | None, typer.Option(help="The sentence for the model.")] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -77,21 +97,35 @@ def gradients(
     Shows the norm of dh(T)/dh(T-d) by distance d for vanilla, LSTM and GRU cells with the bound of the vanilla cell,
     for orthogonal U of several gains, and the whole gradient with and without clipping. Weights are random by --seed;
     with --model they are those of a trained encoder, over the tokens of --text. For models of long sequences it is the
-    gradient of the last loss with respect to the input d steps before.
+    gradient of the last loss with respect to the input d steps before. With --depth it is the norm by layer of a deep
+    stack, plain, with norms, with residual connections and with both, or by block of a Transformer or GPT.
     """
-    check_out(out, overwrite)
-    from regard.seeing.lessons.gradients import Experiment, gradients_lesson
-
+    check_out(out, overwrite, has_page=True)
     if model or text is not None:
-        _refuse_drawing(context)
-        show_view(_lesson_view(_trained_lesson(model or [], text)), out, as_json)
-        return
-    experiment = Experiment(length, width, seed, gain, orthogonal, keep, input_scale)
-    show_view(_lesson_view(gradients_lesson(_cells(cells), _gains(gains), clip, experiment)), out, as_json)
+        refuse_given(context, {"depth", "model", "text"}, "is for random weights; omit it with --model.")
+        show_view(lesson_view(_trained_lesson(model or [], text, depth)), out, as_json)
+    elif depth:
+        from regard.seeing.lessons.depth import DeepStack, depth_lesson
+
+        refuse_given(context, {"depth", "layers", "width", "seed"}, "is for recurrent cells; omit it with --depth.")
+        show_view(lesson_view(depth_lesson(DeepStack(layers, width, seed))), out, as_json)
+    else:
+        from regard.seeing.lessons.gradients import Experiment, gradients_lesson
+
+        refuse_given(context, set(context.params) - {"layers"}, "is for a deep stack; give --depth too.")
+        experiment = Experiment(length, width, seed, gain, orthogonal, keep, input_scale)
+        show_view(lesson_view(gradients_lesson(_cells(cells), _gains(gains), clip, experiment)), out, as_json)
 
 
-def _trained_lesson(models: list[Path], text: str | None) -> "Lesson":
-    """Return the gradients of a trained encoder over a text, or of sequence models over their own examples."""
+def _trained_lesson(models: list[Path], text: str | None, depth: bool) -> "Lesson":
+    """Return the gradients of a trained model over a text, or of sequence models over their own examples."""
+    if depth:
+        if len(models) != 1 or text is None:
+            raise Fault("--depth of a trained model needs one --model and a --text for it to read.")
+        from regard.model import load
+        from regard.seeing.lessons.depth import trained_depth_lesson
+
+        return trained_depth_lesson(load(models[0]), text)
     if text is not None:
         if len(models) != 1:
             raise Fault("--text needs one --model, the seq2seq that reads the text.")
@@ -103,15 +137,6 @@ def _trained_lesson(models: list[Path], text: str | None) -> "Lesson":
     from regard.seeing.lessons.distances import distances_lesson
 
     return distances_lesson([load(place, device="cpu") for place in models])
-
-
-def _refuse_drawing(context: typer.Context) -> None:
-    """Refuse options for random weights, which a trained model does not have."""
-    free = {"model", "text", "out", "overwrite", "as_json"}
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if name not in free and source is not None and source.name == "COMMANDLINE":
-            raise Fault(f"--{name.replace('_', '-')} is for random weights; omit it with --model.")
 
 
 def _cells(names: str) -> list[str]:
@@ -131,60 +156,6 @@ def _gains(numbers: str) -> list[float]:
     if not gains or len(gains) > 6 or not all(0.05 <= gain <= 10 for gain in gains):
         raise Fault(f"--gains is {numbers!r}, expected at most six numbers from 0.05 to 10, separated by commas.")
     return list(dict.fromkeys(gains))
-
-
-def _lesson_view(lesson: "Lesson") -> View:
-    from regard.viewing.lessons import draw_lesson, lesson_to_json
-
-    def say() -> None:
-        for panel in lesson.panels:
-            _say_panel(panel)
-
-    return View(lambda: lesson_to_json(lesson), lambda out: draw_lesson(lesson, out), say)
-
-
-def _say_panel(panel: "LessonPanel") -> None:
-    """Print the named lines of a panel as columns, at some of their steps, and then the caption."""
-    import textwrap
-
-    from regard.seeing.lessons.gradients import in_tens
-
-    named = [line for line in panel.lines if line.name]
-    values = [dict(line.points) for line in named]
-    lasts = {max(points) for points in values}
-    steps = [step for step in sorted(set().union(*values)) if step in (*_TOLD, *lasts)]
-    rows = [[f"{step:g}", *(in_tens(points[step]) if step in points else "" for points in values)] for step in steps]
-    print(panel.title)
-    say_table([panel.along, *(line.name for line in named)], rows)
-    print(textwrap.fill(panel.caption, terminal_width()), end="\n\n")
-
-
-@app.command("positions")
-def positions(
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file.")] = None,
-    kind: Annotated[
-        Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
-    ] = "all",
-    length: Annotated[int, typer.Option(min=2, max=1024, help="Number of positions.")] = 64,
-    width: Annotated[int, typer.Option(min=2, max=1024, help="Size of the encoding; even.")] = 64,
-    heads: Annotated[int, typer.Option(min=1, max=64, help="Number of heads; ALiBi gives each a slope.")] = 4,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
-) -> None:
-    """Draw position encodings: sinusoidal, rotary and ALiBi."""
-    check_out(out, overwrite)
-    if out is None and not as_json:
-        raise Fault(
-            "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json for the numbers."
-        )
-    if width % 2:
-        raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
-    from regard.seeing.lessons.positions import encodings
-    from regard.viewing.positions import draw_positions
-
-    encodings_by_name = encodings(None if kind == "all" else kind, length, width, heads)
-    tables = {name: table.tolist() for name, table in encodings_by_name.items()}
-    show_view(View(lambda: tables, lambda path: draw_positions(encodings_by_name, path), lambda: None), out, as_json)
 
 
 @app.command("gates")

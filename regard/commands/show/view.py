@@ -22,6 +22,10 @@ Sentence = Annotated[str, typer.Option(help="A sentence for the model to read.")
 OutFile = Annotated[
     Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file; otherwise print to the terminal.")
 ]
+LessonFile = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="A .png, .svg, .html or .json file; otherwise print to the terminal."),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 RecurrentLayer = Annotated[
     int | None, typer.Option(min=1, help="The recurrent layer, counted from 1; the first by default.")
@@ -67,3 +71,12 @@ def check_out(out: Path | None, overwrite: bool, has_page: bool = False) -> None
         if out.suffix.lower() not in suffixes:
             names = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
             raise Fault(f"{out} does not end in {names}; the suffix chooses the format.")
+
+
+def refuse_given(context: typer.Context, allowed: set[str], reason: str) -> None:
+    """Refuse options on the command line other than the allowed ones and those of every lesson, with the reason."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        is_typed = source is not None and source.name == "COMMANDLINE"
+        if is_typed and name not in (allowed | {"out", "overwrite", "as_json"}):
+            raise Fault(f"--{name.replace('_', '-')} {reason}")

@@ -17,7 +17,8 @@ from regard.attention.core import Look, PreparedKeys
 from regard.attention.hard import Hard, Manner
 from regard.attention.reinforce import Baseline
 from regard.attention.scores import Additive
-from regard.attention.watch import is_watched, note, without_watching
+from regard.attention.steps import join_steps
+from regard.attention.watch import is_watched, note, watching_steps
 from regard.models.bounds import WIDEST
 from regard.models.captions.written import Annotations, Written
 from regard.models.reinforcement import ReinforceOptions
@@ -154,7 +155,7 @@ class Captioner(nn.Module):
     def write(self, target: Int[Tensor, "row time"], memory: PictureMemory, past: Standing) -> Written:
         embedded = self.dropout(self.embedding(target))
         hidden, cell, states, contexts, looks = past.hidden, past.cell, list[Tensor](), list[Tensor](), list[Look]()
-        with without_watching():
+        with watching_steps(self.look) as watched:
             for word in embedded.unbind(dim=1):
                 if self.look is not None:
                     looks.append(self._look_from(hidden, memory, past))
@@ -171,7 +172,7 @@ class Captioner(nn.Module):
             deep = deep + self.of_context(torch.stack(contexts, dim=1))
         weights, log_probability, entropy = self._join(looks, embedded)
         if self.look is not None and is_watched():  # one gaze for all steps, as for every other attention
-            note(self.look, self.look.looks_from, self.look.looks_at, weights[:, None])
+            note(self.look, self.look.looks_from, self.look.looks_at, weights[:, None], join_steps(watched))
         standing = Standing(hidden, cell, past.manner)
         return Written(self.dropout(deep), standing, weights, log_probability, entropy)
 

@@ -11,8 +11,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.attention import Lengths, is_watched, note, without_watching
+from regard.attention import Lengths, is_watched, note
 from regard.attention.core import Look
+from regard.attention.steps import join_steps
+from regard.attention.watch import watching_steps
 from regard.models.copying import Copying, Pointed
 from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding
@@ -140,7 +142,8 @@ class Seq2Seq(Translator):
     ) -> tuple[Parts, Writing, Float[Tensor, "row target source"]]:
         steps: list[Parts] = []
         looks: list[Look] = []
-        with without_watching():
+        look = self.decoder.look
+        with watching_steps(look) as watched:
             for place in range(embedded.shape[1]):
                 inputs = embedded[:, place]
                 if own_share and steps:
@@ -148,12 +151,12 @@ class Seq2Seq(Translator):
                 parts, past, looked = self.decoder.step(inputs, memory, past)
                 steps.append(parts)
                 looks += looked
-        look, weights = self.decoder.look, embedded[..., :0]
+        weights = embedded[..., :0]
         if look is not None and (self.copying is not None or is_watched()):
             of_heads = torch.stack([step.weights.transpose(1, 2).flatten(0, 1) for step in looks], dim=2)
             weights = of_heads[:, 0]  # copying needs attention with one head
             if is_watched():  # one gaze for all steps, as for every other attention
-                note(look, look.looks_from, look.looks_at, of_heads)
+                note(look, look.looks_from, look.looks_at, of_heads, join_steps(watched))
         parts = tuple(torch.stack(part, dim=1) for part in zip(*steps, strict=True))
         return parts, self._with_choices(past, looks), weights
 

@@ -8,10 +8,16 @@
  */
 export const brushOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
-/** The tint colour from the style of the page: red, green and blue. */
-export const tintColour = () => {
-  return getComputedStyle(document.documentElement).getPropertyValue("--tint").trim().split(" ").map(Number);
+/**
+ * A colour from the style of the page, by the name of its property: red, green and blue.
+ * @param {string} name
+ */
+export const pageColour = (name) => {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim().split(" ").map(Number);
 };
+
+/** The tint colour from the style of the page. */
+export const tintColour = () => pageColour("--tint");
 
 /**
  * Fill a canvas with a picture: bytes of grey, or of red, green and blue, row by row; converted to grey if asked.

@@ -56,6 +56,13 @@ const tellSilence = (error) => {
 export const get = async (path) => (await answered(path, {})).json().catch(tellSilence);
 
 /**
+ * Fetch a file.
+ * @param {string} path
+ * @returns {Promise<Blob>}
+ */
+export const getFile = async (path) => (await answered(path, {})).blob().catch(tellSilence);
+
+/**
  * Send a request with a JSON body and return the answer.
  * @param {string} path
  * @param {object} question

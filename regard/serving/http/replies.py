@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -155,3 +156,22 @@ def note_failure(request: Request, error: BaseException) -> None:
         frames = traceback.extract_tb(error.__traceback__)[-3:]
         request.state.note["fault"] = type(error).__name__
         request.state.note["where"] = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames]
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    headers, sentence = dict(error.headers or {}), str(error.detail)
+    if error.status_code == 404:
+        sentence = "There is nothing at this address."
+    elif error.status_code == 405:
+        sentence = f"This address does not take {request.method} requests; use {headers['Allow']}."
+    return json_response({"error": sentence}, error.status_code, headers)
+
+
+async def _own_error(request: Request, error: Exception) -> Response:
+    """Answer a failure outside of every endpoint, such as in sending an answer."""
+    note_failure(request, error)
+    return error_response(error)
+
+
+ERROR_HANDLERS = {HTTPException: _http_error, Exception: _own_error}  # of every application

@@ -38,7 +38,7 @@ class Covering:
     def __init__(self, task: Translation) -> None:
         where = crossing(task.model)
         if where is None:
-            raise Fault("This model has no attention to its source; set coverage_penalty to 0.")
+            raise Fault("This model has no attention to its source. Set coverage_penalty to 0.")
         self.task, self.where = task, where
         self.begin, self.end = task.begin, task.end
 

@@ -54,5 +54,5 @@ class Joining:
     def coverage(self, state: State) -> Tensor:
         """Return the writer's coverage, if it tracks any."""
         if not isinstance(self.writer, Covering):
-            raise Fault("This model does not record its attention as it writes; set coverage_penalty to 0.")
+            raise Fault("This model does not record its attention as it writes. Set coverage_penalty to 0.")
         return self.writer.coverage(State(state.sentence, state.row[0]))

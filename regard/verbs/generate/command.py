@@ -24,27 +24,19 @@ _Prompts = Annotated[
 ]
 
 
-_Tokens = Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens to write after the prompt (100).")]
-_WhenFull = Annotated[
-    Literal["stop", "forget"] | None,
-    typer.Option(
-        help="When the model's context is full: stop, or forget its older half. By default as in the model's recipe."
-    ),
-]
-
-
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
     inputs: options.Inputs = None,
     prompt: _Prompts = None,
-    tokens: _Tokens = None,
+    tokens: Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens after the prompt (100).")] = None,
     past_end: Annotated[
         bool, typer.Option("--past-end", help="Continue past the end of a line, until --tokens are written.")
     ] = False,
-    when_full: _WhenFull = None,
-    samples: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Number of texts to sample for each prompt (1).")
+    when_full: Annotated[
+        Literal["stop", "forget"] | None,
+        typer.Option(help="When the context is full: stop, or forget its older half. By default as in the recipe."),
     ] = None,
+    samples: Annotated[int | None, typer.Option(min=1, max=1000, help="Number of texts per prompt (1).")] = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="Sample at random; this is the default unless a beam option is given.")
     ] = False,

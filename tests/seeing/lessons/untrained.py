@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from toys import open_trained_toy
+
 import regard
 from regard.base.recipe import write
 from regard.data.tokenisers.tokeniser import Kind, train_tokeniser
@@ -45,3 +47,9 @@ def untrained(folder: Path, family: str = "seq2seq", kind: Kind = "words", **mod
     loaded = regard.load(untrained_folder(folder, family, kind, **model), device="cpu")
     assert isinstance(loaded, TranslationModel)
     return loaded
+
+
+def toy_folder(folder: Path) -> Path:
+    """A language model of two blocks in a folder named as its family, gpt or bert, trained on a few lines."""
+    folder.mkdir()
+    return open_trained_toy(folder.name, folder, layers=2).folder.folder

@@ -140,7 +140,7 @@ def test_a_text_stops_where_the_context_is_full_and_says_so(tmp_path: Path) -> N
     ((generated,),) = model.generate_by(request(prompt=["the cat"], tokens=50, past_end=True))
     assert (len(generated.tokens), generated.ended, generated.forgotten) == (5, "context", 0)
     assert generated.remark is not None
-    assert "The context was full after 5 tokens, and the text stops there" in generated.remark
+    assert "The context was full after 5 tokens, so the text stops there" in generated.remark
     ((generated,),) = model.generate_by(request(prompt=["the cat"], tokens=3, past_end=True))
     assert (len(generated.tokens), generated.ended, generated.remark) == (3, "tokens", None)
 

@@ -1,0 +1,1 @@
+"""`regard judge`: people judge two outputs blind."""
