@@ -1,4 +1,4 @@
-"""What a fault may print to a terminal."""
+"""Terminal output of faults."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""What pretended models make of sounds and of texts that they speak.
+"""Fake models for speech and transcription.
 
-A text is spoken at a tenth of a second for each letter, as a tone; a sound says as many times *a* as it has bytes, each
-for a tenth of a second. A letter is looked at while it is said.
+A text is spoken as a tone of a tenth of a second per letter. A sound is transcribed as *a*, once per byte, each for a
+tenth of a second. A letter is attended to while it is spoken.
 """
 
 from base64 import b64decode, b64encode

@@ -1,4 +1,4 @@
-"""What pretended language models make of a prompt: they count on, after `one two` comes `3`.
+"""Fake language models that count on from a prompt: after `one two` comes `3`.
 
 The next number comes with 0.5, that times ten with 0.25, the end of the line with 0.125 and a part of a letter with
 0.0625; two more tokens share the rest. A token that a prompt has is as probable as its place: the first 1/2, the

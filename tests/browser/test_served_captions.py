@@ -1,4 +1,4 @@
-"""The desk where pictures are described, in a real browser: a picture chosen, dropped or refused, and its words."""
+"""The desk that captions pictures, in a real browser: a picture chosen, dropped or refused, and its words."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from pretend_captions import DESCRIBER, WATCHER
 
 pytestmark = pytest.mark.browser
 
-# A file that is dropped on the desk, as a browser tells of it.
+# A file dropped on the desk, as a browser reports it.
 DROP = """
 const [bytes] = arguments;
 const files = new DataTransfer();

@@ -1,4 +1,4 @@
-"""`regard translate` with a model that writes capitals, in portions of two lines, for tests of what is around a model.
+"""`regard translate` with a model that writes capitals, in portions of two lines, for tests of everything around it.
 
 python capital_translator.py ARGUMENT... runs a command line, by this model in its worker processes too. A line `die`
 kills whoever translates it, `die once` the first who does, and `end the job` who gave it to that one. At `stop once`

@@ -1,4 +1,4 @@
-"""`regard translate` with a model that writes capitals, which halts where it is told until it may go on.
+"""`regard translate` with a model that writes capitals and pauses at a given moment.
 
 python pausing_translator.py MOMENT ARGUMENT... says on standard output that the moment has come, and goes on when it
 reads a line. The moments: `loading` the model, when the command line was found good; `writing`, when the first portion

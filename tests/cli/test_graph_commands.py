@@ -110,8 +110,8 @@ def test_recipes_that_cannot_be_trained_leave_nothing_behind(
     tmp_path: Path, changes: dict[str, dict[str, Any]], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = small_recipe(tmp_path / "graph")
-    for section, own in changes.items():
-        table[section] = table.get(section, {}) | own
+    for section, options in changes.items():
+        table[section] = table.get(section, {}) | options
     (tmp_path / "recipe.toml").write_text(tomli_w.dumps(table), encoding="utf-8")
     assert main(["train", str(tmp_path / "recipe.toml"), "--out", str(tmp_path / "run")]) == 2
     assert words in capsys.readouterr().err

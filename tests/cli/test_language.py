@@ -38,8 +38,11 @@ def test_it_is_scored_on_its_split_and_keeps_the_scores(run: Path, capsys: pytes
     assert scores["perplexity"]["split"] == "test"
     assert "</s> counted, unknown words as <unk>" in scores["perplexity"]["signature"]
     assert scores["unknown"]["value"] == 0
-    kept = json.loads((run / "scores.json").read_text())["scores"]
-    assert {(score["metric"], score["split"]) for score in kept} >= {("perplexity", "test"), ("perplexity", "valid")}
+    stored_scores = json.loads((run / "scores.json").read_text())["scores"]
+    assert {(score["metric"], score["split"]) for score in stored_scores} >= {
+        ("perplexity", "test"),
+        ("perplexity", "valid"),
+    }
 
 
 def test_a_file_is_scored_as_a_whole_and_by_sentences(

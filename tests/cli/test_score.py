@@ -169,10 +169,10 @@ def test_a_metric_twice_is_one(capsys: Captured) -> None:
 
 
 def test_explaining_a_corpus(capsys: Captured) -> None:
-    found, theirs = scored(capsys, "--explain"), sacrebleu.corpus_bleu(GOOD, [REFERENCE])
-    assert found["scores"][0]["value"] == found["explanation"]["value"] == theirs.score
-    assert [order["matches"] for order in found["explanation"]["orders"]] == theirs.counts
-    assert found["explanation"]["line"] is None
+    report, theirs = scored(capsys, "--explain"), sacrebleu.corpus_bleu(GOOD, [REFERENCE])
+    assert report["scores"][0]["value"] == report["explanation"]["value"] == theirs.score
+    assert [order["matches"] for order in report["explanation"]["orders"]] == theirs.counts
+    assert report["explanation"]["line"] is None
     assert main(["score", "--hypothesis", "good", "--reference", "ref", "--explain"]) == 0
     message = capsys.readouterr().out
     assert f"exp(1 - {theirs.ref_len} / {theirs.sys_len})" in message

@@ -162,8 +162,8 @@ def test_what_is_asked_must_be_the_same(
     exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    asked = (str(exported), str(text), "-o", str(out))
-    assert run(7, *asked, "--beam", "2").returncode == -signal.SIGKILL
+    paths = (str(exported), str(text), "-o", str(out))
+    assert run(7, *paths, "--beam", "2").returncode == -signal.SIGKILL
     before = {name: (tmp_path / name).read_bytes() for name in hidden(tmp_path)}
     assert sorted(before) == [".out.unfinished", ".out.unfinished.jsonl"]
     shorter, other = tmp_path / "shorter.en", tmp_path / "other.en"
@@ -171,19 +171,19 @@ def test_what_is_asked_must_be_the_same(
     shorter.write_text("".join(every[:5]), encoding="utf-8")
     other.write_text("".join(["Other.\n", *every[1:]]), encoding="utf-8")
     cases = [
-        ((*asked, "--beam", "2"), "out was begun and has 16 translated lines; give --resume"),
-        ((*asked, "--beam", "3", "--resume"), "out was begun differently: --beam was 2 and is now 3"),
-        ((*asked, "--resume"), "--beam was 2 and is now not given"),
-        ((*asked, "--beam", "2", "--json", "--resume"), "--json was not given and is now True"),
+        ((*paths, "--beam", "2"), "out was begun and has 16 translated lines; give --resume"),
+        ((*paths, "--beam", "3", "--resume"), "out was begun differently: --beam was 2 and is now 3"),
+        ((*paths, "--resume"), "--beam was 2 and is now not given"),
+        ((*paths, "--beam", "2", "--json", "--resume"), "--json was not given and is now True"),
         (
-            (*asked, "--beam", "2", "--set", "stop=first", "--resume"),
+            (*paths, "--beam", "2", "--set", "stop=first", "--resume"),
             "--set was not given and is now ['stop=first']",
         ),
-        ((*asked, "--beam", "2", "--engine", "torch", "--resume"), "--engine was 'auto' and is now 'torch'"),
-        ((*asked, "--beam", "2", "--vocabulary", str(text), "--resume"), "the text of --vocabulary has changed"),
-        ((*asked, "--beam", "2", "--prefixes", str(text), "--resume"), "--prefixes was not given and is now True"),
-        ((str(exported), str(other), *asked[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are not"),
-        ((str(exported), str(shorter), *asked[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are"),
+        ((*paths, "--beam", "2", "--engine", "torch", "--resume"), "--engine was 'auto' and is now 'torch'"),
+        ((*paths, "--beam", "2", "--vocabulary", str(text), "--resume"), "the text of --vocabulary has changed"),
+        ((*paths, "--beam", "2", "--prefixes", str(text), "--resume"), "--prefixes was not given and is now True"),
+        ((str(exported), str(other), *paths[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are not"),
+        ((str(exported), str(shorter), *paths[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are"),
     ]
     for arguments, words in cases:
         assert main(["translate", *arguments]) == 2, arguments
@@ -193,7 +193,7 @@ def test_what_is_asked_must_be_the_same(
         assert {name: (tmp_path / name).stat().st_size >= 100 for name in hidden(tmp_path)} == dict.fromkeys(
             before, True
         )
-    assert main(["translate", *asked, "--beam", "2", "--resume"]) == 0
+    assert main(["translate", *paths, "--beam", "2", "--resume"]) == 0
     assert hidden(tmp_path) == []
 
 

@@ -222,6 +222,6 @@ def test_what_cannot_be_done_is_refused(
     }
     command = [wish(tmp_path, *files[word]) if word in files else word for word in arguments]
     assert main(["translate", str(trained), str(text), *command]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert "Traceback" not in said
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert "Traceback" not in errors

@@ -134,8 +134,8 @@ def test_a_model_is_scored_on_the_questions_of_its_recipe(tmp_path: Path, capsys
     ]
     assert scores[-1]["value"] is None
     assert "|side:centres|vocabulary:300000|case:any|" in scores[-1]["signature"]
-    kept = json.loads((folder / "scores.json").read_text())["scores"]
-    assert [score["metric"] for score in kept if score["split"] == "test"] == ["accuracy", "spearman"]
+    stored_scores = json.loads((folder / "scores.json").read_text())["scores"]
+    assert [score["metric"] for score in stored_scores if score["split"] == "test"] == ["accuracy", "spearman"]
     assert main(["evaluate", str(folder), "--split", "valid", "--json"]) == 0
     assert [score["metric"] for score in json.loads(capsys.readouterr().out)["scores"]] == ["loss"]
     assert main(["evaluate", str(folder), "--metric", "spearman", "--side", "mean"]) == 0

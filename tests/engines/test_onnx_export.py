@@ -55,7 +55,7 @@ def ours(family: str = "transformer", **options: Any) -> TranslationModel:
 
 
 class Graphs:
-    """What a user would write to run an export."""
+    """Code that a user would write to run an export."""
 
     def __init__(self, folder: Path) -> None:
         self.encoder, self.decoder = (

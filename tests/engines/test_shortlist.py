@@ -67,8 +67,8 @@ def test_the_same_piece_is_a_candidate_though_never_seen(tmp_path: Path) -> None
 def test_a_large_corpus_is_looked_at_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [([THE], [THE]), ([HOUSE], [HOUSE])] * 5
     monkeypatch.setattr(shortlist, "MOST_LINKS", 10)  # there are 20, the empty word counted
-    found = learn_shortlist(corpus(tmp_path, *rows), SOURCE, TARGET)
-    assert found.common == [THE]  # every other row
+    learnt = learn_shortlist(corpus(tmp_path, *rows), SOURCE, TARGET)
+    assert learnt.common == [THE]  # every other row
 
 
 def test_progress_is_told(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hostile_data import Make, Read
 
 @dataclass(frozen=True)
 class Reader:
-    """How one kind of file is read; `modules` are those of regard in which that happens.
+    """Reader of one kind of file; `modules` are regard's modules that read it.
 
     `make` writes an honest file into a folder; `seal` makes the checksum that vouches for it fit what it holds now.
     Errors among `refusals` are what the reader promises to its callers, who make a fault of them.

@@ -89,7 +89,7 @@ def main(name: str, *arguments: str) -> None:
         return
     for reader in dict.fromkeys(sample.reader for sample in SAMPLES.values()):
         changes = [(title, sample.write) for title, sample in SAMPLES.items() if sample.reader == reader]
-        _read_changed(reader, lambda content, own=changes: iter(own))
+        _read_changed(reader, lambda content, files=changes: iter(files))
 
 
 def _mutations(content: bytes, count: int, seed: int) -> Iterator[Change]:

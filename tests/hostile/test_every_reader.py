@@ -47,12 +47,12 @@ CALLS = {
 @cache
 def reading_modules() -> dict[str, str]:
     """Return the modules of regard that read files, each with one of the places that say so."""
-    found = {}
+    signs_by_module = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
         if places := signs_of_reading(nodes(path)):
-            found[name] = f"{path.relative_to(ROOT)}, line {places[0][0]}: {places[0][1]}"
-    return found
+            signs_by_module[name] = f"{path.relative_to(ROOT)}, line {places[0][0]}: {places[0][1]}"
+    return signs_by_module
 
 
 def signs_of_reading(parts: Iterable[ast.AST]) -> list[tuple[int, str]]:

@@ -21,7 +21,7 @@ TEXT = "".join(f"{number} livros\n" for number in range(60_000)).encode()  # 768
 
 @dataclass
 class Server:
-    """What the server offers, how it misbehaves, and the requests it received."""
+    """State of the server: its files, its misbehaviour, and the requests it received."""
 
     content: dict[str, bytes] = field(default_factory=dict)
     knows_ranges: bool = True

@@ -1,4 +1,4 @@
-"""How tokenisers spell unseen text."""
+"""Spelling of unseen text by tokenisers."""
 
 import pytest
 

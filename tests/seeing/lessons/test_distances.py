@@ -32,7 +32,7 @@ def test_a_gradient_goes_as_far_back_as_a_network_looks(tmp_path: Path) -> None:
     """Compared with finite differences of the input four steps before the end."""
     task = open_toy("decoder", tmp_path).task
     batch = batch_of(task)
-    found = input_gradients(task, batch)
+    by_distance = input_gradients(task, batch)
     exact = task.double().eval()
     read, target, shift = exact.job.numbers(batch.read, torch.float64), batch.wanted, 1e-6
     gradients = []
@@ -43,7 +43,7 @@ def test_a_gradient_goes_as_far_back_as_a_network_looks(tmp_path: Path) -> None:
         with torch.no_grad():
             losses = [exact.job.losses(exact.model(inputs), target) for inputs in (higher, lower)]
         gradients.append((losses[0] - losses[1]) / (2 * shift))
-    assert found[4] == pytest.approx(float(torch.stack(gradients).norm(dim=0).mean()), rel=1e-5)
+    assert by_distance[4] == pytest.approx(float(torch.stack(gradients).norm(dim=0).mean()), rel=1e-5)
 
 
 @pytest.mark.usefixtures("no_curves")

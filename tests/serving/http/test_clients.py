@@ -84,7 +84,7 @@ def test_no_answer_is_lost_or_swapped_among_many_clients(running: str, forth: Pa
 
 
 class Slow:
-    """Model that takes as long over a batch as it is told to."""
+    """Model with a set time per batch."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.open = threading.Event(), threading.Event()
