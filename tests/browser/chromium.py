@@ -56,8 +56,8 @@ def start_browser(browser: str, driver: str) -> "Browser":
     options.add_argument("--renderer-process-limit=1")
     options.add_argument("--disable-site-isolation-trials")
     options.add_argument("--disable-features=SpareRendererForSitePerProcess")
-    options.add_argument("--app=data:,")  # without the bars of a window, which are drawn anew for every address
-    options.add_experimental_option("perfLoggingPrefs", {"enablePage": False})  # what is asked for is told all the same
+    options.add_argument("--app=data:,")  # without window bars, which are redrawn for every address
+    options.add_experimental_option("perfLoggingPrefs", {"enablePage": False})  # requests are reported anyway
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     return Browser(webdriver.Chrome(options, Service(driver)))
 
@@ -111,7 +111,7 @@ class Browser:
 
         self.driver.execute_cdp_cmd("Accessibility.enable", {})
         names: list[str] = WebDriverWait(self.driver, 20).until(found)
-        self.driver.execute_cdp_cmd("Accessibility.disable", {})  # else that tree is made of all later pages too
+        self.driver.execute_cdp_cmd("Accessibility.disable", {})  # otherwise that tree is built for all later pages too
         return names
 
     def run(self, script: str, *arguments: Any) -> Any:

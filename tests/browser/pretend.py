@@ -102,12 +102,12 @@ class Pretending:
     def forget(self) -> None:
         """Reset everything."""
         self.asked: list[tuple[str, dict[str, Any]]] = []
-        self.refusals: list[tuple[int, str, dict[str, str]]] = []  # given once each, in turn, to questions of a path
+        self.refusals: list[tuple[int, str, dict[str, str]]] = []  # given once each, in turn, to requests for a path
         self.refused_path = "/v1/translate"
-        self.key: str | None = None  # that questions must know
+        self.key: str | None = None  # a key that requests must have
         self.models = MODELS
-        self.other_page = b""  # what stands at /other, beside the page's own
-        self.held: dict[str, threading.Event] = {}  # texts, or paths, that wait for a sign before they are answered
+        self.other_page = b""  # the page at /other, next to the page's own
+        self.held: dict[str, threading.Event] = {}  # texts or paths that wait for a signal before they are answered
         self.breaks_off = False  # whether streams end before they are done
 
     def questions(self, path: str) -> list[dict[str, Any]]:

@@ -143,7 +143,7 @@ def test_long_names_leave_room_for_the_graph(opened: Opened) -> None:
     part, middle = page.find("#graph-part").rect, page.find("#graph-nodes .middle").rect["x"]
     names = [element.rect for element in page.all("#graph-nodes .node-name:not(.middle)")]
     assert all(part["x"] <= name["x"] and name["x"] + name["width"] <= part["x"] + part["width"] for name in names)
-    assert max(abs(name["x"] - middle) for name in names) > 80  # and not all in a heap
+    assert max(abs(name["x"] - middle) for name in names) > 80  # and not all on one spot
 
 
 def test_pointing_at_a_neighbour_tells_its_weights(opened: Opened) -> None:

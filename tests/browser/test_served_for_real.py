@@ -55,7 +55,7 @@ def test_every_view_of_a_real_model(browser: Browser, address: str, folder: Path
     browser.find("#next-tab").click()
     browser.wait("return document.querySelectorAll('#tokens tbody tr').length", wanted=13)
     names = browser.run("return [...document.querySelectorAll('#tokens tbody th')].map((each) => each.textContent)")
-    tokens = list(next_choices(model, texts[-1]).tokens)  # of the sentence that was typed last
+    tokens = list(next_choices(model, texts[-1]).tokens)  # for the sentence typed last
     assert names[:-1] == ["end of sentence" if token == "</s>" else token for token in tokens]
     browser.find(".pick").click()
     browser.wait("return document.getElementById('picked').hidden", wanted=False)

@@ -10,7 +10,7 @@ from pretend import INSTEAD, Pretending
 
 pytestmark = pytest.mark.browser
 
-SHOWN = "␣talvez"  # as people see it
+SHOWN = "␣talvez"  # as displayed
 OUTPUT = "Eu vejo a casa. a gata dorme."
 
 
@@ -91,7 +91,7 @@ def test_the_caret_and_the_arrow_keys_light_up_links_too(opened: Opened) -> None
     assert page.focused()["text"] == "a"
     assert page.run("return document.activeElement.getAttribute('aria-label')") == "a, from the"
     page.press("ARROW_RIGHT", "ENTER")
-    page.wait("return document.activeElement.textContent", wanted="␣casa.")  # a key goes on from there
+    page.wait("return document.activeElement.textContent", wanted="␣casa.")  # a key continues from there
     assert page.focused()["holder"] == "before"
     page.run("document.querySelector('.pick').focus()")
     page.press("ENTER")
@@ -136,7 +136,7 @@ def test_picking_an_alternative_continues_from_there(opened: Opened, server: Pre
     assert server.questions("/v1/translate")[-1]["before"] == ["▁a", INSTEAD]
     settle(page)
     assert page.text("#before .place") == SHOWN
-    page.driver.refresh()  # the choice stands in the address
+    page.driver.refresh()  # the choice is in the address
     wait_for_outputs(page, "Eu vejo a casa. a talvez dorme.")
     page.wait("return document.getElementById('picked').hidden", wanted=False)
     page.find("#picked button").click()

@@ -89,7 +89,7 @@ def test_a_token_is_chosen_by_click_or_key_and_undone(page: Browser, server: Pre
     page.press("ARROW_DOWN", "ENTER")
     page.wait("return document.getElementById('prompt').value", wanted="one two 30 80")
     settle(page)
-    assert page.focused()["text"] == "10"  # the likeliest of the same model, so that one can go on choosing
+    assert page.focused()["text"] == "10"  # the likeliest of the same model, so that choosing can continue
     assert page.text(".writer:nth-child(2) > [role=status]") == (
         f"Likeliest now: 10 {HALF}, 100 25\u202f%, end of line 13\u202f%."
     )
@@ -97,7 +97,7 @@ def test_a_token_is_chosen_by_click_or_key_and_undone(page: Browser, server: Pre
     assert prompt(page) == "one two 30"
     page.find("#prompt").send_keys("!")
     page.find("#undo").click()
-    assert prompt(page) == "one two 30"  # what was typed is a step too
+    assert prompt(page) == "one two 30"  # typing is a step too
     page.find("#undo").click()
     assert prompt(page) == "one two"
     assert not page.find("#undo").is_enabled()
@@ -225,7 +225,7 @@ def test_models_are_chosen_and_a_refusal_stands_where_it_belongs(page: Browser, 
     server.refusals, server.refused_path = [(400, "The prompt is too long.", {})], "/v1/prompt"
     page.find("#prompt").send_keys(" three")
     page.wait("return document.querySelector('.writer .trouble').hidden", wanted=False)
-    assert page.all(".writer .pick") == []  # nothing is left of the prompt before
+    assert page.all(".writer .pick") == []  # nothing is left of the previous prompt
 
 
 def test_a_screen_reader_has_a_name_for_every_control(page: Browser) -> None:

@@ -46,7 +46,7 @@ class Capitals:
         if line == "end the job" and not mark.exists():
             mark.touch()
             os.kill(os.getppid(), signal.SIGKILL)
-            signal.pause()  # till that one's death is this one's too
+            signal.pause()  # until that one's death ends this one too
         if line == "die" or (line == "die once" and not mark.exists()):
             mark.touch()
             print("something is wrong", file=sys.stderr, flush=True)

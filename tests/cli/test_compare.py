@@ -160,7 +160,7 @@ def test_the_table_is_written_where_it_is_wanted(
         assert main([*again, "-o", str(tmp_path / refused)]) == 2
         message = capsys.readouterr().err
         assert sentence in message
-        assert "runs" not in message  # nothing was begun
+        assert "runs" not in message  # nothing was started
     options = [f"-o{tmp_path / 'table.tex'}", f"-o{tmp_path / 'table.csv'}"]
     assert main([*again, *options]) == 0
     assert f"Wrote {tmp_path / 'table.csv'}." in capsys.readouterr().err
@@ -295,7 +295,7 @@ def test_ctrl_c_stops_those_that_run_side_by_side(recipe: Path, tmp_path: Path) 
     assert "2 runs not finished; --resume continues from there." in rest
     for log in logs:
         assert "interrupted; --resume continues from here" in log.read_text(encoding="utf-8")
-        with runs.locked_run(RunFolder(log.parents[1])):  # nobody trains there any more
+        with runs.locked_run(RunFolder(log.parents[1])):  # no process trains there any more
             assert RunFolder(log.parents[1]).steps()[-1] > 0
 
 

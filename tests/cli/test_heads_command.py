@@ -92,7 +92,9 @@ def test_nothing_to_watch_and_too_much(trained: Path, tmp_path: Path, capsys: py
         (long, one, "but the model takes 1024 at most"),
         (one, long, "its translation has"),
     ):
-        assert main(["heads", str(trained), "--source", str(source), "--target", str(target)]) == 2  # also its name
+        assert (
+            main(["heads", str(trained), "--source", str(source), "--target", str(target)]) == 2
+        )  # including its name
         assert words in capsys.readouterr().err
 
 

@@ -52,7 +52,7 @@ def test_translates_scores_and_tells_about_itself(
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [bool(line["text"]) for line in lines][1] is False
     if kind == "bottleneck":
-        assert all(line["alignment"] == [] for line in lines)  # it looks at nothing, so it aligns nothing
+        assert all(line["alignment"] == [] for line in lines)  # it has no attention, so it aligns nothing
     else:
         assert len(lines[2]["alignment"]) == len(lines[2]["text"].split())
     assert main(["evaluate", str(run), "--split", "valid", "--metric", "wer", "--metric", "exact", "--json"]) == 0

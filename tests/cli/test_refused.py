@@ -96,7 +96,7 @@ def few_files() -> Iterator[None]:
 
 
 def test_too_many_open_files(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info", str(trained)]) == 0  # what is imported is imported
+    assert main(["info", str(trained)]) == 0  # imported modules stay imported
     capsys.readouterr()
     with few_files():
         status = main(["info", str(trained)])

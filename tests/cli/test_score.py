@@ -122,7 +122,7 @@ def test_a_metric_without_sums_is_tested_on_sentence_scores_and_says_so(
 
 def test_the_help_names_every_metric(capsys: Captured) -> None:
     assert main(["score", "--help"]) == 0
-    shown = re.sub(r"-\n +", "-", capsys.readouterr().out)  # a line may end behind a hyphen
+    shown = re.sub(r"-\n +", "-", capsys.readouterr().out)  # a line may end after a hyphen
     named = {word.strip(".,()") for word in shown.split()}
     assert {*METRICS, *BY_VECTORS} <= named
 

@@ -19,7 +19,7 @@ from regard.verbs.translate import unfinished
 from regard.verbs.translate.unfinished import Kept, hold_output, remark_finished
 
 LINES, PORTION = 52, 8
-SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # outputs, so that the tests are
+SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # short outputs keep the tests short
 NO_WISHES: dict[str, list[str]] = {"prefixes": [], "required": [], "forced": []}
 
 # Runs a command line with small portions, and kills itself in the middle of its n-th write to a disk.
@@ -154,7 +154,7 @@ def test_no_moment_of_a_kill_loses_or_repeats_a_line(tmp_path: Path) -> None:
     right = [f"LINE {number}" for number in range(9)] + [""]
     moments = process.stdout.splitlines()
     assert moments == [f"{number} {right} ['out']" for number in range(1, len(moments) + 1)]
-    assert len(moments) == 1 + 2 * 4 + 1 + 1  # what is asked, four portions and their records, the end; then none
+    assert len(moments) == 1 + 2 * 4 + 1 + 1  # the request, four portions and their records, the end; then none
 
 
 @pytest.mark.usefixtures("small_portions")
@@ -238,7 +238,7 @@ def test_what_resuming_and_overwriting_mean(
 ) -> None:
     out = tmp_path / "out"
     command = ["translate", str(exported), str(text), "-o", str(out)]
-    assert main([*command, "--resume"]) == 0  # there is nothing to go on with, so it begins
+    assert main([*command, "--resume"]) == 0  # there is nothing to resume, so it begins
     content = out.read_bytes()
     capsys.readouterr()
     assert main([*command, "--resume"]) == 0
@@ -264,7 +264,7 @@ def test_what_resuming_and_overwriting_mean(
     assert out.read_bytes() == content
     out.unlink()
     assert run(7, *command[1:]).returncode == -signal.SIGKILL
-    assert main([*command, "--overwrite"]) == 0  # begins anew
+    assert main([*command, "--overwrite"]) == 0  # starts again
     assert out.read_bytes() == content
     assert main(["translate", str(exported), str(text), "--resume"]) == 2
     assert "--resume continues a file; name it with -o." in capsys.readouterr().err

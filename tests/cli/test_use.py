@@ -260,7 +260,7 @@ def test_scores_of_a_split_are_kept(copied: Path, capsys: pytest.CaptureFixture[
     arguments = ["evaluate", str(copied), "--split", "valid", "--metric", "perplexity", "--metric", "ter", "--json"]
     assert main(arguments) == 0
     printed = json.loads(capsys.readouterr().out)["scores"]
-    assert main(arguments) == 0  # the same scores again take the place of the old ones
+    assert main(arguments) == 0  # the same scores replace the old ones
     stored = json.loads((copied / "scores.json").read_text(encoding="utf-8"))["scores"]
     assert [score for score in stored if score["metric"] == "ter"] == [printed[1]]
     assert printed[0]["split"] == "valid"
@@ -331,7 +331,7 @@ def test_info(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert facts["amount"] == {"count": 285, "unit": "pairs"}
     assert len(facts["examples"]) == 3
     assert facts["examples"][0] in message
-    assert facts["certainty"] is None  # of 15 validation outputs nothing can be said
+    assert facts["certainty"] is None  # 15 validation outputs are too few for a statement
     assert facts["parameters"] == 15_376
     assert facts["cost"]["weights"] == 5 * 2 * 64**2
 

@@ -28,7 +28,7 @@ class Reader:
     read: Read
     seal: Callable[[Path], None] | None = None
     refusals: tuple[type[Exception], ...] = ()
-    megabytes_of_a_process: float = 100.0  # of one that the reader starts, before it reads anything
+    megabytes_of_a_process: float = 100.0  # of a process that the reader starts, before it reads anything
 
 
 def _model(family: str, file: str, *modules: str) -> Reader:

@@ -22,13 +22,13 @@ from functools import partial
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
-FREE_MEGABYTES, TIMES_THE_FILE, SECONDS = 200, 4, 10  # what no file may exceed
-_ENDED = 60  # seconds after which a reader is ended
+FREE_MEGABYTES, TIMES_THE_FILE, SECONDS = 200, 4, 10  # limits for every file
+_ENDED = 60  # seconds after which a reader is stopped
 _LARGEST_SEALED = 10**9  # bytes of a file; the checksum of a larger one takes too long
-_MOST_MEMORY = 6 << 30  # bytes; a reader that wants more gets a MemoryError
+_MOST_MEMORY = 6 << 30  # bytes; a reader that needs more gets a MemoryError
 
 
-Change = tuple[str, Callable[[Path], None]]  # what a change is called, and what it does to a file
+Change = tuple[str, Callable[[Path], None]]  # the name of a change, and its effect on a file
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Outcome:
     name: str
     kind: str
     reason: str
-    seconds: float  # of a processor
-    megabytes: float  # beyond what the process had
+    seconds: float  # processor time
+    megabytes: float  # beyond the process's own
     size: int  # bytes of the file
 
     @property
@@ -158,7 +158,7 @@ def _read(name: str, file: Path) -> tuple[str, str, float]:
     signal.alarm(_ENDED)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (_status("VmSize") + _MOST_MEMORY,) * 2)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the most memory is counted from now on
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # peak memory is counted from now on
     before = _status("VmRSS")
     kind, reason = "accepted", ""
     try:

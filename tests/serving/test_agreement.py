@@ -155,4 +155,4 @@ def test_so_it_is_for_clients_of_libretranslate(client: httpx.Client, changed: l
 
 def test_a_schema_can_disagree() -> None:
     assert not allowed("TranslateBody", {})
-    assert allowed("TranslateBody", {"text": "Ana", "model": "nobody"})  # who is there, no description can know
+    assert allowed("TranslateBody", {"text": "Ana", "model": "nobody"})  # no description can know which models exist

@@ -177,9 +177,9 @@ def test_an_encoder_halves_the_sides_and_knows_the_places() -> None:
     assert encoder.grid == (3, 3)  # 10, 5, 3
     black = encoder(torch.zeros(1, 100, 3))
     assert black.shape == (1, 9, 5)
-    assert not torch.equal(black[0, 0], black[0, 8])  # the same is there, but elsewhere
+    assert not torch.equal(black[0, 0], black[0, 8])  # the same file, elsewhere
     both = encoder(torch.cat([torch.zeros(1, 100, 3), torch.rand(1, 100, 3)]))
-    torch.testing.assert_close(both[:1], black)  # whatever stands beside it in a batch
+    torch.testing.assert_close(both[:1], black)  # whatever else is in the batch
 
 
 def test_pictures_lie_in_a_folder_or_an_archive_and_nowhere_else(tmp_path: Path) -> None:

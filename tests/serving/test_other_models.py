@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 from marian_models import make
 
 TEXT = "Ana sees the red house."
-HEADS = {  # of each block, on each side that has attention
+HEADS = {  # for each block, on each side that has attention
     "opus": {"encoder": [4, 4], "decoder": [4, 4, 4], "cross": [4, 4, 4]},
     "uneven": {"encoder": [2], "decoder": [8, 8, 8], "cross": [8, 8, 8]},
     "luong": {"cross": [1]},

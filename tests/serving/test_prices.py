@@ -33,7 +33,7 @@ from regard.verbs.translate.door import TranslateBody, TranslateJob
 from regard.verbs.translate.plan import Engine, Plan
 from regard.verbs.words.door import MapBody, NeighboursBody
 
-NO_MODEL = {"/detect", "/translate_file", "/suggest"}  # doors that take a body, behind which no model works
+NO_MODEL = {"/detect", "/translate_file", "/suggest"}  # doors that take a body but use no model
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 PRICED = {door.path: door for door in verb_doors()} | {
     door.path: next(verb for verb in verb_doors() if verb.path == door.works_as)
@@ -161,7 +161,7 @@ def test_what_a_file_holds_is_bounded_by_its_head_before_it_is_decoded() -> None
     assert message == "The sound lasts 600 seconds, but a sound here lasts at most 60."
     message = refusal(lambda: check_inputs(model("picture"), [black(8), black(4001)], limits))
     assert message == "Input 2 has 16,008,001 pixels, but a picture here has at most 16,000,000. Make it smaller."
-    check_inputs(model("picture"), [black(4000), black(2000, frames=5)], limits)  # of which the first frame is read
+    check_inputs(model("picture"), [black(4000), black(2000, frames=5)], limits)  # only its first frame is read
     message = refusal(lambda: check_inputs(model("video"), [black(2000, frames=5)], limits))
     assert message.startswith("The picture has 20,000,000 pixels")
     check_inputs(model("sound"), [silence(60)], limits)

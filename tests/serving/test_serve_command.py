@@ -70,7 +70,7 @@ def test_a_key_is_never_printed(
     monkeypatch.setenv("REGARD_API_KEY", "hunter2-hunter2")
     monkeypatch.setenv("REGARD_TRACEBACK", "1")
     assert "hunter2" not in refused(capsys, "model", "--public")
-    assert "hunter2" not in refused(capsys, "model", "--port", "0")  # is no model
+    assert "hunter2" not in refused(capsys, "model", "--port", "0")  # not a model
     monkeypatch.setattr("regard.serving.app.open_models", lambda *arguments: 1 / 0)
     assert main(["serve", "model", "--port", "0"]) == 1
     traceback = capsys.readouterr().err
@@ -131,7 +131,7 @@ def test_an_address_is_written_as_browsers_take_it() -> None:
     for host, expected in (("127.0.0.1", "http://127.0.0.1:"), ("localhost", "http://")):
         with bind(host, 0) as listening:
             assert address_of(listening).startswith(expected)
-            assert listening.proto == socket.IPPROTO_TCP  # else each answer would wait 40 ms for a packet to be full
+            assert listening.proto == socket.IPPROTO_TCP  # otherwise each answer would wait 40 ms for a full packet
 
 
 @contextmanager

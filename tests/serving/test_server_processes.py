@@ -43,7 +43,7 @@ def test_counts_of_processes_are_added_up() -> None:
     assert values == [
         'regard_requests_total{path="/a"} 6.0',
         'regard_requests_total{path="/b"} 4.0',
-        'regard_requests_created{path="/a"} 90.0',  # the first of them all
+        'regard_requests_created{path="/a"} 90.0',  # the very first
         "regard_open 3.0",
         'regard_version{version="1"} 1.0',
     ]
@@ -61,7 +61,7 @@ def test_what_a_dead_process_counted_still_counts(tmp_path: Path) -> None:
     assert values() == {'regard_requests_total{path="/a"} 3.0', "regard_requests_open 1.0"}
     set_aside(tmp_path, 1)
     assert values() == {'regard_requests_total{path="/a"} 3.0', "regard_requests_open 0.0"}
-    set_aside(tmp_path, 2)  # which died before it counted anything
+    set_aside(tmp_path, 2)  # it died before it counted anything
 
 
 def test_what_may_wait_is_divided() -> None:
@@ -93,7 +93,7 @@ def test_a_process_that_stays_stopped_is_killed(tmp_path: Path) -> None:
             process.send_signal(signal.SIGSTOP)
             until(lambda: is_stopped(process.pid))
             servers.kill_stopped()
-            assert (process.poll(), remarks) == (None, [])  # it may go on in a moment
+            assert (process.poll(), remarks) == (None, [])  # it may continue in a moment
             servers.kill_stopped()
             assert process.wait(WAIT) == -signal.SIGKILL
     assert remarks == [f"the server process {process.pid} was stopped (SIGSTOP) and is killed."]
@@ -128,7 +128,7 @@ def test_two_processes_serve_one_port_and_one_that_dies_is_replaced(forth: Path)
             )
             assert f"{second} was killed by SIGKILL and is started again" in process.stderr.readline()
             assert json.loads(read("/translate", body))["translatedText"] in answers
-            os.kill(servers_of(process.pid)[0], signal.SIGSTOP)  # which keeps nobody from ending
+            os.kill(servers_of(process.pid)[0], signal.SIGSTOP)  # which does not prevent the end
             process.send_signal(signal.SIGTERM)
             _, rest = process.communicate(timeout=WAIT)
         finally:

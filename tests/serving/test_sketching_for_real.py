@@ -48,7 +48,7 @@ def test_the_command_writes_every_form_and_reads_its_own(folder: Path, drawing: 
     for name in ("a.png", "a.gif", "a.svg", "a.json"):
         assert not main(["draw", str(folder), "-o", str(tmp_path / name), "--count", "3", "--temperature", "0.5"])
     with Image.open(tmp_path / "a.png") as sheet:
-        assert sheet.size[0] > 400  # two drawings beside each other
+        assert sheet.size[0] > 400  # two drawings next to each other
     drawings = json.loads((tmp_path / "a.json").read_text())["drawings"]
     assert [sketch["begun"] for sketch in drawings] == [0, 0, 0]
     for path in (drawing, tmp_path / "a.json"):

@@ -76,7 +76,7 @@ def test_a_body_that_breaks_after_its_answer_ends_the_connection(
 ) -> None:
     with caplog.at_level(logging.ERROR), connected(running) as connection:
         head = b"POST /translate_file HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-        connection.sendall(head)  # whose answer does not wait for the body
+        connection.sendall(head)  # its answer does not wait for the body
         first = connection.recv(65536)
         connection.sendall(b"zz\r\n")
         rest = rest_of(connection)
@@ -101,7 +101,7 @@ def test_who_ended_a_head_has_the_time_of_a_request(running: str, monkeypatch: p
         connection.sendall(head)
         assert connection.recv(100).startswith(b"HTTP/1.1 100")
         connection.settimeout(0.2)
-        with pytest.raises(TimeoutError):  # nothing comes, and it stays open
+        with pytest.raises(TimeoutError):  # nothing arrives, and it stays open
             connection.recv(1)
         connection.settimeout(WAIT)
         connection.sendall(b"q=Ana")
@@ -139,7 +139,7 @@ def test_who_sends_nothing_more_makes_room_for_others(forth: Path) -> None:
                 b"POST /detect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
             )
             assert connection.recv(100).startswith(b"HTTP/1.1 100")
-        for closed in (*sockets[2:], sockets[0], sockets[1]):  # the first two have begun a request since
+        for closed in (*sockets[2:], sockets[0], sockets[1]):  # the first two have since begun a request
             with connected(address) as another:
                 another.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 assert closed.recv(1) == b""
@@ -204,7 +204,7 @@ def hostile_bytes(seed: int) -> bytes:
 def test_hostile_requests_are_refused_and_the_server_lives(running: str, first: int) -> None:
     """No answer is an internal server error, whatever is sent and wherever it breaks off."""
     for seed in range(first, first + 50):
-        with connected(running) as connection, suppress(ConnectionError):  # it may be closed before all is sent
+        with connected(running) as connection, suppress(ConnectionError):  # it may be closed before everything is sent
             connection.sendall(hostile_bytes(seed))
             connection.shutdown(socket.SHUT_WR)
             received = rest_of(connection)

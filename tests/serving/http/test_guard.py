@@ -209,7 +209,7 @@ def test_while_it_shuts_down_a_server_is_alive_and_not_ready(forth: Path) -> Non
 def test_a_body_that_is_too_large_is_not_read(client: httpx.Client) -> None:
     answer = client.post("/translate", content=b"q=" + b"a" * 200_000)
     assert (answer.status_code, "larger than 100,000 bytes" in answer.json()["error"]) == (413, True)
-    chunks = (b"x" * 10_000 for _ in range(1000))  # of no length that is told before
+    chunks = (b"x" * 10_000 for _ in range(1000))  # without an announced length
     assert client.post("/v1/translate", content=chunks).status_code == 413
 
 

@@ -98,7 +98,7 @@ def test_a_long_order_does_not_keep_a_short_one_waiting(worker: Worker) -> None:
 
     asyncio.run(main())
     assert 99 in gate.batches[1]  # an item of each, in turn
-    assert gate.batches[2] == [77]  # then who waits behind
+    assert gate.batches[2] == [77]  # then those waiting behind
     assert sorted(item for batch in gate.batches for item in batch) == sorted([0, 99, 77, *range(10, 30)])
 
 

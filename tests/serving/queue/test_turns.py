@@ -15,7 +15,7 @@ from regard.serving.queue.turns import Order, Speed, Turns
 from regard.serving.queue.worker import Abandoned, Done, Worker
 
 WAIT = 20.0
-A_SECOND = 1000.0  # the cost that is done in a second, as it is guessed at first
+A_SECOND = 1000.0  # the cost that a second can do, as first guessed
 PRICE, SLOW = Price("items", A_SECOND, ordinary=250), Price("drawings", 2)
 UNINTERRUPTED = Price("items of an engine that cannot be interrupted", A_SECOND, ordinary=250, longest=1.5)
 
@@ -80,7 +80,7 @@ def test_on_a_model_so_slow_that_nothing_fits_the_far_shorter_pass_all_the_same(
     waiting = Turns(8, 1.0)
     waiting.orders += [order("x", [5000.0]), order("w", [1200.0]), order("v", [1300.0])]
     assert [order_taken.items[place] for order_taken, place in waiting.take_short(5.0)] == ["w0"]
-    assert waiting.take_short(5.0) == []  # neither its like nor what is not far shorter
+    assert waiting.take_short(5.0) == []  # neither similar ones nor ones only a little shorter
 
 
 def test_nobody_passes_himself_and_no_more_pass_than_fit() -> None:
@@ -152,12 +152,12 @@ def test_only_full_turns_of_late_tell_what_cannot_be_done_in_time() -> None:
     waiting, book = Turns(8, 1.0), order("b", [1000.0] * 100)
     for _ in range(9):
         waiting.learn(PRICE, 1.0, 0.1, now=0.0)
-        waiting.learn(PRICE, 60.0, 0.9, now=0.0)  # short ones on a machine that has much else to do
+        waiting.learn(PRICE, 60.0, 0.9, now=0.0)  # short ones on a busy machine
     assert waiting.least_seconds(book, now=0.0) == 0.0
     for moment in range(5):
         waiting.learn(PRICE, 4000.0, 1.0, now=float(moment))
     assert waiting.least_seconds(book, now=5.0) == pytest.approx(25.0)
-    assert waiting.least_seconds(book, now=70.0) == 0.0  # it may be quicker by now
+    assert waiting.least_seconds(book, now=70.0) == 0.0  # it may be faster by now
     book.taken = 60
     assert waiting.least_seconds(book, now=5.0) == pytest.approx(10.0)
 
@@ -167,7 +167,7 @@ def test_a_few_long_turns_tell_as_much_as_many_short_ones() -> None:
     waiting, book = Turns(8, 1.0), order("b", [1000.0] * 8)
     waiting.learn(PRICE, 1000.0, 1.0, now=1.0)
     waiting.learn(PRICE, 1000.0, 12.0, now=13.0)
-    assert waiting.least_seconds(book, now=13.0) == pytest.approx(8.0)  # the first of them was quick
+    assert waiting.least_seconds(book, now=13.0) == pytest.approx(8.0)  # the first of them was fast
     waiting.learn(PRICE, 1000.0, 12.0, now=25.0)
     assert waiting.least_seconds(book, now=62.0) == pytest.approx(96.0, rel=0.05)
 
@@ -212,7 +212,7 @@ class Model:
 
     def __init__(self) -> None:
         self.now, self.finished = 0.0, dict[str, float]()
-        self.at: dict[float, Any] = {}  # what happens when the clock has come so far
+        self.at: dict[float, Any] = {}  # actions at given times of the clock
         self.worker = Worker("test", Batching(rows=4, patience=0.0), waiting=1000, clock=lambda: self.now, seconds=60.0)
 
     def __call__(self, items: list[tuple[str, int]]) -> list[str]:
@@ -269,7 +269,7 @@ def test_a_short_order_waits_for_no_more_than_one_turn() -> None:
     assert answers == [["long0"], ["s"], ["t"]]
     assert model.finished["s"] == pytest.approx(1.1)
     assert model.finished["t"] == pytest.approx(5.1)
-    assert model.finished["long0"] == pytest.approx(10.2)  # nothing of it was done twice
+    assert model.finished["long0"] == pytest.approx(10.2)  # nothing was done twice
 
 
 def test_a_book_of_long_sentences_keeps_nobody_waiting_for_more_than_one_of_their_turns() -> None:
