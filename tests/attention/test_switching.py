@@ -20,7 +20,7 @@ def test_a_head_gives_nothing_until_the_block_ends() -> None:
     heads = MultiHead(12, 3, looks_from="target", looks_at="source").double().eval()
     states, memory = draw(2, 4, 12).double(), draw(2, 5, 12).double()
     contexts: list[torch.Tensor] = []
-    heads.look.register_forward_hook(lambda module, given, context: contexts.append(context))
+    heads.look.register_forward_hook(lambda module, inputs, context: contexts.append(context))
     whole = heads(states, heads.remember(memory))
     with switched_off(Holder(heads), "cross.look", 1):
         without = heads(states, heads.remember(memory))

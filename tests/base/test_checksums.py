@@ -30,8 +30,8 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PairData:
 
 
 def files_of(folder: Path) -> list[Path]:
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size]
-    return [path for path in found if not path.name.startswith(".")]  # a damaged verification note counts as none
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size]
+    return [path for path in files if not path.name.startswith(".")]  # a damaged verification note counts as none
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def test_a_bit_flipped_in_an_unfinished_preparation_is_mended_or_refused(options
                     prepare(options, folder)
             else:
                 prepare(options, folder)
-                assert {each: each.read_bytes() for each in whole} == whole, path
+                assert {file: file.read_bytes() for file in whole} == whole, path
 
 
 def test_files_are_vouched_for_by_a_record_that_is_itself(tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest
     for name in ("a", "b"):
         (tmp_path / name).write_text(name)
     files = {name: file_checksum(tmp_path / name) for name in ("a", "b")}
-    for found in (["a", "b"], []):
+    for names in (["a", "b"], []):
         check_changed_files(tmp_path, files)
-        assert sorted(read) == found
+        assert sorted(read) == names
         read.clear()
     about = (tmp_path / "b").stat()
     (tmp_path / "b").write_text("c")

@@ -1,4 +1,4 @@
-"""What a fault may print to a terminal."""
+"""Terminal output of faults."""
 
 import json
 from pathlib import Path
@@ -37,6 +37,6 @@ def test_a_name_in_a_manifest_does_not_reach_the_terminal_as_it_is(
     names = ("\x1b[31mred", "recipe.toml")
     (tmp_path / "manifest.json").write_text(json.dumps({"files": {name: ["0"] for name in names}}))
     assert main(["info", str(tmp_path)]) == 2
-    said = capsys.readouterr().err
-    assert "\x1b" not in said
-    assert said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert "\x1b" not in message
+    assert message.count("\n") == 1

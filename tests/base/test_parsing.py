@@ -93,7 +93,7 @@ def test_what_cannot_be_is_refused_before_it_is_made(
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(text)
     assert main(["train", str(recipe), "--out", str(tmp_path / "run")]) == 2
-    said = capsys.readouterr().err
-    assert words in said, said
-    assert len(said) < 10_000
+    message = capsys.readouterr().err
+    assert words in message, message
+    assert len(message) < 10_000
     assert not (tmp_path / "run").exists()

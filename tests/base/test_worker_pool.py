@@ -129,14 +129,14 @@ def test_workers_end_with_the_main_process(tmp_path: Path, how: signal.Signals |
         assert process.stdout is not None
         assert process.stderr is not None
         try:
-            found = [int(word) for word in process.stdout.readline().split()]
-            assert len(found) == 2
+            workers = [int(word) for word in process.stdout.readline().split()]
+            assert len(workers) == 2
             if isinstance(how, signal.Signals):
                 process.send_signal(how)
             # The workers hold the other end of this pipe too: it closes only when they are gone.
-            said = process.stderr.read()
-            assert ("KeyboardInterrupt" in said) == (how == signal.SIGINT)
-            assert said.count("Traceback") == (how == signal.SIGINT)
+            message = process.stderr.read()
+            assert ("KeyboardInterrupt" in message) == (how == signal.SIGINT)
+            assert message.count("Traceback") == (how == signal.SIGINT)
             assert process.wait() == (7 if isinstance(how, str) else -how)
         finally:
             process.kill()

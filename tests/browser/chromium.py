@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages: Chromium, driven through its own driver, both as the system has them."""
+"""A real browser for page tests: the system's Chromium, driven through its own driver."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-# A script is tried until it gives what is wanted, or for ten seconds.
+# A script is retried until it returns the expected value, for up to ten seconds.
 _WAITING = """
 const given = [...arguments], done = given.pop(), wanted = JSON.stringify(given.pop());
 const end = performance.now() + 10_000;
@@ -26,7 +26,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 
 def find_browser() -> tuple[str, str] | None:
-    """The browser and its driver. The driver is never downloaded: no test reaches for the network."""
+    """Return the browser and its driver. The driver is never downloaded: no test uses the network."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     driver = shutil.which("chromedriver")
     return (browser, driver) if browser and driver else None
@@ -34,8 +34,8 @@ def find_browser() -> tuple[str, str] | None:
 
 def browser_or_skip() -> tuple[str, str]:
     """Return the browser and its driver; where there are none, skip the test, or fail it if they are required."""
-    if (found := find_browser()) is not None:
-        return found
+    if (browser := find_browser()) is not None:
+        return browser
     missing = "browser tests not run: there is no Chromium with its chromedriver here"
     if os.environ.get("REGARD_BROWSER") == "required":
         pytest.fail(f"{missing} (on Debian: apt-get install chromium chromium-driver)")
@@ -49,27 +49,27 @@ def start_browser(browser: str, driver: str) -> "Browser":
 
     options = webdriver.ChromeOptions()
     options.binary_location = browser
-    # As root, and with the small shared memory of a container, Chromium starts only when told that this is meant.
+    # As root, and with a container's small shared memory, Chromium needs these flags to start.
     for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run"):
         options.add_argument(flag)
-    # One process shows all pages: to begin one for each address, and one more in advance, takes a tenth of the time.
+    # One process shows all pages: starting one per address, and a spare one, takes a tenth of the time.
     options.add_argument("--renderer-process-limit=1")
     options.add_argument("--disable-site-isolation-trials")
     options.add_argument("--disable-features=SpareRendererForSitePerProcess")
-    options.add_argument("--app=data:,")  # without the bars of a window, which are drawn anew for every address
-    options.add_experimental_option("perfLoggingPrefs", {"enablePage": False})  # what is asked for is told all the same
+    options.add_argument("--app=data:,")  # without window bars, which are redrawn for every address
+    options.add_experimental_option("perfLoggingPrefs", {"enablePage": False})  # requests are reported anyway
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     return Browser(webdriver.Chrome(options, Service(driver)))
 
 
 class Browser:
-    """One tab, with the few things the tests want of it."""
+    """One tab with the few operations that tests need."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
     def open(self, place: Path | str, fragment: str = "") -> None:
-        """Open a file or an address afresh, forgetting what was said and asked for before."""
+        """Open a file or an address afresh, and clear the console and request logs."""
         address, before = place if isinstance(place, str) else place.as_uri(), self.driver.current_url
         if not before.startswith("file:") or before.startswith(address):
             self.driver.get(
@@ -79,39 +79,39 @@ class Browser:
         self.driver.get(address + fragment)
 
     def lead(self, fragment: str) -> None:
-        """Give the page that is open another fragment, forgetting what was said and asked for before."""
+        """Change the fragment of the open page, and clear the console and request logs."""
         self.said(), self.requests()
         self.run("location.hash = arguments[0]", fragment)
 
     def appear(self, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
-        """Be a window of this size that prefers light or dark."""
+        """Set the window size and the preference for light or dark."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
 
     def said(self) -> list[str]:
-        """What the console has been told since it was last asked."""
+        """Return the console messages since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
-        """The addresses that were asked for since this was last asked."""
+        """Return the addresses requested since the last call."""
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
-        return [each["request"]["url"] for each in sent]
+        return [event["request"]["url"] for event in sent]
 
     def names(self, *roles: str, more_than: int) -> list[str]:
-        """What a screen reader calls the things of these roles; Chromium makes that tree a little after the page."""
+        """Return the accessible names of these roles; Chromium builds that tree shortly after the page."""
         from selenium.webdriver.support.wait import WebDriverWait
 
         def found(driver: Any) -> list[str] | None:
             nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
             things = [node for node in nodes if node.get("role", {}).get("value") in roles]
-            return [each.get("name", {}).get("value", "") for each in things] if len(things) > more_than else None
+            return [thing.get("name", {}).get("value", "") for thing in things] if len(things) > more_than else None
 
         self.driver.execute_cdp_cmd("Accessibility.enable", {})
         names: list[str] = WebDriverWait(self.driver, 20).until(found)
-        self.driver.execute_cdp_cmd("Accessibility.disable", {})  # else that tree is made of all later pages too
+        self.driver.execute_cdp_cmd("Accessibility.disable", {})  # otherwise that tree is built for all later pages too
         return names
 
     def run(self, script: str, *arguments: Any) -> Any:
@@ -124,31 +124,31 @@ class Browser:
         return self.driver.find_elements("css selector", selector)
 
     def text(self, selector: str) -> str:
-        """All the text inside, seen or not."""
+        """Return all the text inside, visible or not."""
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def point(self, thing: Any, right: int = 0, down: int = 0) -> None:
-        """Move the pointer to the middle of an element, or a few pixels beside it."""
+        """Move the pointer to the middle of an element, or a few pixels away from it."""
         from selenium.webdriver import ActionChains
 
         self.run("arguments[0].scrollIntoView({ block: 'center' })", thing)
         ActionChains(self.driver, duration=0).move_to_element_with_offset(thing, right, down).perform()
 
     def settle(self) -> None:
-        """Wait until the page has been drawn twice: then it has heard of its new size or colours and acted on it."""
+        """Wait until the page has been drawn twice, so that it has reacted to its new size or colours."""
         self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def wait(self, script: str, *arguments: Any, wanted: Any = True) -> None:
-        """Wait until a script gives what is wanted; say what it gave if that never comes.
+        """Wait until a script returns the expected value; report the last value if it never does.
 
-        The page itself looks every few milliseconds, so that it is asked once and no time is slept away. What cannot
-        be looked at yet, for it is not there, gives nothing.
+        The page polls every few milliseconds, so one call suffices without sleeping. An element that does not exist yet
+        gives nothing.
         """
-        found = self.driver.execute_async_script(_WAITING % script, *arguments, wanted)
-        assert found == wanted, f"{script} gave {found!r}, not {wanted!r}"
+        value = self.driver.execute_async_script(_WAITING % script, *arguments, wanted)
+        assert value == wanted, f"{script} gave {value!r}, not {wanted!r}"
 
     def press(self, *keys: str) -> None:
-        """Press keys by their names or characters, whatever has the focus."""
+        """Press keys by their names or characters, on the element with the focus."""
         from selenium.webdriver import ActionChains
         from selenium.webdriver.common.keys import Keys
 
@@ -158,7 +158,7 @@ class Browser:
         chain.perform()
 
     def focused(self) -> Mapping[str, str]:
-        """Where the focus is: the text of the element, its class, and the id of what holds it."""
+        """Return the focus: the element's text, its class, and the id of its container."""
         return self.run(
             "const at = document.activeElement;"
             "return { text: at.textContent, class: at.className, id: at.id, holder: at.parentElement.id }"

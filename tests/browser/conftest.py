@@ -1,4 +1,4 @@
-"""One browser for all tests of pages, or a word that there is none."""
+"""One browser for all page tests, or a skip if there is none."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,37 +19,37 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(chromium: Browser) -> Browser:
-    """The browser as a window of usual size that prefers light."""
+    """Return the browser with a usual window size and a preference for light."""
     chromium.appear()
     return chromium
 
 
 @pytest.fixture(scope="session")
 def one_server() -> Iterator[Pretending]:
-    """A server that pretends, for all tests of the served page."""
+    """Return a fake server for all tests of the served page."""
     with pretending() as state:
         yield state
 
 
 @pytest.fixture
 def server(one_server: Pretending) -> Pretending:
-    """The same as if it had just begun."""
+    """Return the fake server, reset."""
     one_server.forget()
     return one_server
 
 
 @pytest.fixture
 def left_behind(browser: Browser) -> Iterator[None]:
-    """Leave the page in the end, which has other models than those of other tests."""
+    """Leave the page at the end; its models differ from those of other tests."""
     yield
     browser.driver.get("about:blank")
 
 
 @pytest.fixture
 def opened(browser: Browser, server: Pretending) -> Opened:
-    """Show the page with this in its fragment; wait for the translations there will be.
+    """Show the page with this fragment and wait for its translations.
 
-    It is loaded anew, or, where a test only looks and does not count what the server is asked, led to its address.
+    It is reloaded, or only sent to its address where a test does not count the requests.
     """
 
     def show(anew: bool = True, **constraints: Any) -> Browser:

@@ -1,4 +1,4 @@
-"""What a person does at the page of the server, and sees there."""
+"""A user's actions on the page of the server, and what the page shows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ TEXT = "I see the house. the cat sleeps."
 
 
 def show_models(browser: Browser, server: Pretending, models: list[dict[str, Any]], fragment: str = "") -> Browser:
-    """The page of a server that has these models."""
+    """Open the page of a server with these models."""
     server.models = models
     browser.open(server.address, fragment)
     browser.wait("return document.getElementById('motto').textContent.length > 0")
@@ -19,7 +19,7 @@ def show_models(browser: Browser, server: Pretending, models: list[dict[str, Any
 
 
 def settle(page: Browser) -> None:
-    """Wait until nothing is under way."""
+    """Wait until nothing is in progress."""
     page.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
 
 
@@ -36,15 +36,15 @@ def wait_for_outputs(page: Browser, *texts: str) -> None:
 
 
 def lit(page: Browser, kind: str = "lit") -> dict[str, list[str]]:
-    """The words that are lit, on each side."""
-    found = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
+    """Return the highlighted words on each side."""
+    script = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
     sides = {"source": "#mirror", "target": ".output-text"}
-    return {side: page.run(found, f"{holder} .{kind}") for side, holder in sides.items()}
+    return {side: page.run(script, f"{holder} .{kind}") for side, holder in sides.items()}
 
 
 def written(page: Browser, text: str) -> Any:
-    (found,) = [each for each in page.all(".written") if each.text == text]
-    return found
+    (element,) = [candidate for candidate in page.all(".written") if candidate.text == text]
+    return element
 
 
 def wished(page: Browser) -> dict[str, str]:

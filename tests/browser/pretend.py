@@ -61,10 +61,10 @@ MODELS = [_described("plain", "en", "pt"), _described("loud", "en", "pt"), _desc
 
 
 def translated(text: str, model: str = "plain") -> str:
-    """Each word by the dictionary, its full stop kept; `loud` writes capitals."""
+    """Translate each word by the dictionary, keeping its full stop; `loud` writes capitals."""
     table = {target: source for source, target in WORDS.items()} if model == "back" else WORDS
-    found = re.sub(r"\w+", lambda match: table.get(match[0], match[0]), text)
-    return found.upper() if model == "loud" else found
+    output = re.sub(r"\w+", lambda match: table.get(match[0], match[0]), text)
+    return output.upper() if model == "loud" else output
 
 
 def tokens_of(text: str) -> list[str]:
@@ -79,7 +79,7 @@ def sentences_of(text: str) -> list[dict[str, Any]]:
 
 
 def explained(source: str, text: str) -> dict[str, Any]:
-    """An output with its tokens and an alignment of each word with that at its place."""
+    """Return an output with its tokens, each word aligned with the one at its place."""
     tokens, last = tokens_of(text), len(source.split()) - 1
     return {
         "text": text,
@@ -93,21 +93,21 @@ def explained(source: str, text: str) -> dict[str, Any]:
 
 
 class Pretending:
-    """What it was asked and what it is to do wrong."""
+    """The requests received and the faults to simulate."""
 
     def __init__(self) -> None:
         self.address = ""
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Reset everything."""
         self.asked: list[tuple[str, dict[str, Any]]] = []
-        self.refusals: list[tuple[int, str, dict[str, str]]] = []  # given once each, in turn, to questions of a path
+        self.refusals: list[tuple[int, str, dict[str, str]]] = []  # given once each, in turn, to requests for a path
         self.refused_path = "/v1/translate"
-        self.key: str | None = None  # that questions must know
+        self.key: str | None = None  # a key that requests must have
         self.models = MODELS
-        self.other_page = b""  # what stands at /other, beside the page's own
-        self.held: dict[str, threading.Event] = {}  # texts, or paths, that wait for a sign before they are answered
+        self.other_page = b""  # the page at /other, next to the page's own
+        self.held: dict[str, threading.Event] = {}  # texts or paths that wait for a signal before they are answered
         self.breaks_off = False  # whether streams end before they are done
 
     def questions(self, path: str) -> list[dict[str, Any]]:
@@ -123,12 +123,12 @@ class Pretending:
 
 
 def _draw(question: dict[str, Any]) -> dict[str, Any]:
-    """What was given, then a line to the right of 20 units; or from nothing two such lines."""
-    given = question.get("complete", [])
-    first = given[0][0] if given else [0, 0]
-    strokes = [[[x - first[0], y - first[1]] for x, y in stroke] for stroke in given] or [[[0, 0], [20, 0]]]
-    begun = sum(map(len, given))
-    drawing = {"strokes": [*strokes, [[0, 10], [20, 10]]], "begun": begun}
+    """Continue the given strokes with a line of 20 units to the right, or draw two such lines."""
+    strokes_given = question.get("complete", [])
+    first = strokes_given[0][0] if strokes_given else [0, 0]
+    strokes = [[[x - first[0], y - first[1]] for x, y in stroke] for stroke in strokes_given] or [[[0, 0], [20, 0]]]
+    points = sum(map(len, strokes_given))
+    drawing = {"strokes": [*strokes, [[0, 10], [20, 10]]], "begun": points}
     drawings = [{"animation": "", "drawing": drawing}] * question.get("count", 1)
     return {"model": question["model"], "seconds": 0.1, "seed": 1, "drawings": drawings}
 
@@ -141,19 +141,19 @@ def translation(question: dict[str, Any]) -> dict[str, Any]:
     elif before := question.get("before"):
         rest = tokens_of(best)[len(before) :]
         best = "".join([*(token for token in before if token != END), *rest]).replace("▁", " ").strip()
-    found = explained(source, best)
+    output = explained(source, best)
     others = [f"{best} {'e ' * place}tal" for place in range(1, question.get("n_best", 1))]
-    found["n_best"] += [{"text": text, "score": -1.0 - place} for place, text in enumerate(others)]
-    return found
+    output["n_best"] += [{"text": text, "score": -1.0 - place} for place, text in enumerate(others)]
+    return output
 
 
 def _languages(model: str) -> tuple[str, str]:
-    (found,) = [each for each in MODELS if each["name"] == model]
-    return found["source"]["code"], found["target"]["code"]
+    (entry,) = [candidate for candidate in MODELS if candidate["name"] == model]
+    return entry["source"]["code"], entry["target"]["code"]
 
 
 def _attention(question: dict[str, Any]) -> dict[str, Any]:
-    """Two blocks of two heads: the first looks straight at the word at its place, the second at all alike."""
+    """Return two blocks of two heads: the first attends to the word at its place, the second evenly to all."""
     source, target = _languages(question["model"])
     mark = "▁" if question["mode"] == "tokens" else ""
     columns = [f"{mark}{word}" for word in question["text"].split()]
@@ -197,7 +197,7 @@ def _next(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _beam(question: dict[str, Any]) -> dict[str, Any]:
-    """The best output alone, and beside its first token as many that were dropped as the beam is wide."""
+    """Return the best output, and as many dropped first tokens as the beam is wide."""
     tokens = [*tokens_of(translated(question["text"], question["model"])), END]
     common = {"log_probability": -0.1, "score": None, "rank": None, "group": 0}
     nodes = [
@@ -231,20 +231,22 @@ def _beam(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
-    """Whether a number, or that of a story's facts, a drawing's strokes or a picture's bytes, is even, odd or zero."""
-    (given,) = question["inputs"]
-    if isinstance(given, dict) and "drawing" in given:
-        given = len(given["drawing"])
-    if _is_story(given):
-        given = given.count("\n")
+    """Return whether a number, or that of a story's facts, a drawing's strokes or a picture's bytes, is even, odd or
+    zero.
+    """
+    (item,) = question["inputs"]
+    if isinstance(item, dict) and "drawing" in item:
+        item = len(item["drawing"])
+    if _is_story(item):
+        item = item.count("\n")
     if "raw" in question:
-        return {"model": question["model"], "seconds": 0.003, "answers": [_tags(given.split())]}
+        return {"model": question["model"], "seconds": 0.003, "answers": [_tags(item.split())]}
     if question.get("unfold"):
-        numbers = re.findall(r"\[(\d+)\]", given) or [given]
+        numbers = re.findall(r"\[(\d+)\]", item) or [item]
         answers = [_answer({**question, "unfold": False, "inputs": [number]})["answers"][0] for number in numbers]
         inputs = [f"of [{number}]" for number in numbers]
         return {"model": question["model"], "seconds": 0.003, "answers": answers, "inputs": inputs}
-    number = len(b64decode(given["picture"])) if isinstance(given, dict) else int(given)
+    number = len(b64decode(item["picture"])) if isinstance(item, dict) else int(item)
     names = {0: "zero", 1: "odd"} if not number else {0: "even", 1: "odd"}
     shares = {"even": 0.05, "odd": 0.05, "zero": 0.05} | {names[number % 2]: 0.9}
     best = {"answer": names[number % 2], "probability": 0.9, "probabilities": shares}
@@ -256,14 +258,14 @@ def _is_story(given: Any) -> bool:
 
 
 def _tags(words: list[str]) -> dict[str, Any]:
-    """All words but the last one are a span."""
+    """Return a span of all words but the last."""
     tags, last = ["B-NP", *["I-NP"] * (len(words) - 2), "O"], len(words) - 1
     shares = [0.9] * last + [0.5]
     return {"words": words, "answers": tags, "probabilities": shares, "probability": 0.4, "spans": [["NP", 0, last]]}
 
 
 def _neighbours(question: dict[str, Any]) -> dict[str, Any]:
-    """Each word is nearest to itself with a letter more, and then with two."""
+    """Return each word with one and then two more letters as its nearest neighbours."""
     words = [
         {"query": word, "word": word.lower(), "neighbours": [[f"{word.lower()}a", 0.9], [f"{word.lower()}aa", -0.3]]}
         for word in question["words"]
@@ -272,18 +274,18 @@ def _neighbours(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _analogy(question: dict[str, Any]) -> dict[str, Any]:
-    asked = [question[name] for name in "abc"]
+    words = [question[name] for name in "abc"]
     return {
         "model": question["model"],
         "seconds": 0.002,
-        "words": asked,
+        "words": words,
         "word": "rainha",
         "neighbours": [["rainha", 0.7]],
     }
 
 
 def _map(question: dict[str, Any]) -> dict[str, Any]:
-    """The words that are asked for at the corners of a triangle, or three others."""
+    """Return the requested words, or three others, at the corners of a triangle."""
     words = [*question.get("words", ["gato"]), "gatoa", "cão"]
     near = [[(1, 0.9)], [(0, 0.9)], [(0, 0.1)]]
     record = WordMap("3 words", 0.5, words, np.array([[0, 0], [1, 0], [0, 1.0]]), [], [-1] * 3, near)
@@ -291,13 +293,16 @@ def _map(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _look(question: dict[str, Any]) -> dict[str, Any]:
-    """A path of two glimpses on a picture of four pixels, hops to the ends of a story, or a node and its neighbours."""
+    """Return a path of two glimpses on four pixels, hops to the ends of a story, or a node and its neighbours."""
     if "speaker" in question or (isinstance(question["input"], dict) and "sound" in question["input"]):
         return look_over_time(question["input"])
     if _is_story(question["input"]):
-        *facts, asked = question["input"].split("\n")
+        *facts, story_question = question["input"].split("\n")
         weights = np.eye(len(facts))[[0, -1]]
-        return {"view": "facts", "looks": facts_data(Hops(facts, asked, "even", ["hop 1", "hop 2"], weights, ["So."]))}
+        return {
+            "view": "facts",
+            "looks": facts_data(Hops(facts, story_question, "even", ["hop 1", "hop 2"], weights, ["So."])),
+        }
     if question["model"] == DESCRIBER["name"]:
         return look_at_places()
     if question["model"] == WATCHER["name"]:
@@ -358,7 +363,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send({"translations": [translation(question)], "seconds": 0.01})
 
     def _stream(self, question: dict[str, Any]) -> None:
-        """All events of a translation, its sentences from the last to the first: the order of completion."""
+        """Return all events of a translation, its sentences from last to first: the order of completion."""
         spans = sentences_of(question["text"])
         events: list[tuple[str, Any]] = [("start", {"texts": [spans]})]
         for place in reversed(range(len(spans))):
@@ -372,7 +377,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._write(200, text.encode(), "text/event-stream")
 
     def _tell(self, question: dict[str, Any]) -> None:
-        """A text token by token; one that is held tells its first token and waits."""
+        """Stream a text token by token; one that is held sends its first token and waits."""
         tokens, over = told(question)
         events = [f"event: token\ndata: {json.dumps(token)}\n\n" for token in tokens]
         events.append(f"event: done\ndata: {json.dumps(over)}\n\n")
@@ -406,7 +411,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def pretending() -> Iterator[Pretending]:
-    """A server on loopback for as long as it is wanted."""
+    """Run a loopback server for the block."""
     state = Pretending()
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"pretending": state}))
     server.daemon_threads = True

@@ -1,4 +1,4 @@
-"""What the server that pretends says of pictures: the same four words, each of which looks at one of four cells."""
+"""The fake server's captions: the same four words, each attending to one of four cells."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What pretended language models make of a prompt: they count on, after `one two` comes `3`.
+"""Fake language models that count on from a prompt: after `one two` comes `3`.
 
 The next number comes with 0.5, that times ten with 0.25, the end of the line with 0.125 and a part of a letter with
 0.0625; two more tokens share the rest. A token that a prompt has is as probable as its place: the first 1/2, the
@@ -12,7 +12,7 @@ CONTEXT = 5
 
 
 def read_prompt(question: dict[str, Any]) -> dict[str, Any]:
-    """What /v1/prompt answers; drawing leaves the first token alone."""
+    """Return the answer of /v1/prompt; sampling leaves only the first token."""
     words = question["prompt"].split()
     number = _next_number(question)
     names = [(str(number), f" {number}", 0.5), (str(number * 10), f" {number * 10}", 0.25)]
@@ -22,7 +22,7 @@ def read_prompt(question: dict[str, Any]) -> dict[str, Any]:
         for token, text, share in names
     ]
     if "sample" in question:
-        following = [each | {"drawn": float(place == 0)} for place, each in enumerate(following)]
+        following = [token | {"drawn": float(place == 0)} for place, token in enumerate(following)]
     tokens = [
         {"token": word, "text": f" {word}" if place else word, "score": math.log(1 / (place + 2))}
         for place, word in enumerate(words)
@@ -33,7 +33,7 @@ def read_prompt(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def told(question: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The tokens of a stream of /v1/generate, each half as probable as the one before, and what is told in the end."""
+    """Return the tokens of a /v1/generate stream, each half as probable as the previous one, and the final event."""
     first, stem = _next_number(question), question["prompt"].rstrip(" ")
     names = [str(number) for number in range(first, first + question["tokens"])]
     tokens = [{"token": name, "text": f" {name}", "score": -place * math.log(2)} for place, name in enumerate(names)]
@@ -48,12 +48,12 @@ def told(question: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]
 
 
 def _fullness(question: dict[str, Any], tokens: int) -> dict[str, Any]:
-    """What is left of the context, or forgotten of it."""
+    """Return what is left of the context, or forgotten."""
     if question.get("when_full") == "forget":
         return {"room": None, "forgotten": max(0, tokens - CONTEXT)}
     return {"room": CONTEXT - tokens, "forgotten": 0}
 
 
 def _next_number(question: dict[str, Any]) -> int:
-    """A model called `double` counts in twos."""
+    """Return the next number; a model called `double` counts in twos."""
     return (len(question["prompt"].split()) + 1) * (2 if question["model"] == "double" else 1)

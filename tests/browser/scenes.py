@@ -1,4 +1,4 @@
-"""Pages to try: small ones whose numbers can be checked by hand, and words of many kinds."""
+"""Example pages: small ones with numbers that can be checked by hand, and words of many kinds."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ HOSTILE = [
 
 
 def pointing(places: Sequence[int], columns: int, strength: float) -> np.ndarray:
-    """Each row looks at its place with this strength, and at all others alike."""
+    """Return rows that attend to their own place with this strength, and evenly to all others."""
     weights = np.full((len(places), columns), (1 - strength) / max(columns - 1, 1))
     weights[range(len(places)), places] = strength
     return weights
@@ -32,7 +32,7 @@ def pointing(places: Sequence[int], columns: int, strength: float) -> np.ndarray
 def scene(
     source: list[str] = SOURCE, target: list[str] = TARGET, languages: tuple[str, str] = ("en", "pt")
 ) -> PageScene:
-    """A translator of two blocks of two heads on each side; heads and blocks differ in where and how hard they look."""
+    """Return a translator of two blocks of two heads a side that differ in where and how strongly they attend."""
     looks = {"cross": (target, source), "encoder": (source, source), "decoder": (target, target)}
     seen = [_side(name, rows, columns) for name, (rows, columns) in looks.items()]
     tokens = [_side("cross", [f"▁{word}" for word in target], source)]
@@ -53,7 +53,7 @@ def _side(name: str, rows: list[str], columns: list[str]) -> Seen:
 
 
 def recurrent() -> PageScene:
-    """One attention of one head."""
+    """Return one attention of one head."""
     look = Block("decoder.look", pointing(CROSSING, len(SOURCE), 0.9)[None])
     return PageScene(
         "I see", "Eu vejo", [Seen("cross", "", TARGET, SOURCE, [look])], start=Start("encoder", 3, 4, "tokens")

@@ -58,7 +58,7 @@ def names(page: Browser, selector: str) -> list[str]:
 
 
 def pixel(page: Browser, selector: str, x: int, y: int) -> list[int]:
-    """Red, green, blue and opacity of one pixel of a canvas."""
+    """Return red, green, blue and opacity of one pixel of a canvas."""
     script = (
         "return [...document.querySelector(arguments[0]).getContext('2d').getImageData(...arguments[1], 1, 1).data]"
     )
@@ -119,10 +119,10 @@ def test_a_head_that_there_is_not_gives_way_to_the_mean(opened: Opened, name: st
 
 
 def looks(page: Browser, selector: str = ".look") -> list[tuple[int, int]]:
-    found = page.run(
+    edges = page.run(
         "return [...document.querySelectorAll(arguments[0])].map((each) => ({ ...each.dataset }))", selector
     )
-    return [(int(each["from"]), int(each["to"])) for each in found]
+    return [(int(edge["from"]), int(edge["to"])) for edge in edges]
 
 
 def test_a_graph_has_a_line_for_every_head_and_every_look(opened: Opened) -> None:
@@ -141,9 +141,9 @@ def test_long_names_leave_room_for_the_graph(opened: Opened) -> None:
     opened("long names").appear(320)
     page = opened("long names")
     part, middle = page.find("#graph-part").rect, page.find("#graph-nodes .middle").rect["x"]
-    names = [each.rect for each in page.all("#graph-nodes .node-name:not(.middle)")]
-    assert all(part["x"] <= each["x"] and each["x"] + each["width"] <= part["x"] + part["width"] for each in names)
-    assert max(abs(each["x"] - middle) for each in names) > 80  # and not all in a heap
+    names = [element.rect for element in page.all("#graph-nodes .node-name:not(.middle)")]
+    assert all(part["x"] <= name["x"] and name["x"] + name["width"] <= part["x"] + part["width"] for name in names)
+    assert max(abs(name["x"] - middle) for name in names) > 80  # and not all on one spot
 
 
 def test_pointing_at_a_neighbour_tells_its_weights(opened: Opened) -> None:
@@ -257,7 +257,7 @@ def test_a_memory_is_played_step_by_step(opened: Opened) -> None:
     assert page.text("#slots-readout") == "Step 2 of 3: 01 · read: slot 18, 100\u202f% · write: slot 19, 60\u202f%"
     assert names(page, ".strip > span") == ["given", "answered", "read", "write"]
     assert [pixel(page, ".strip:last-child canvas", step, step)[3] for step in range(3)] == [153] * 3
-    # In one go, for a page goes on playing meanwhile.
+    # In one call, because a page continues to play meanwhile.
     press = "const play = document.querySelector('#slots-play'); const press = () => (play.click(), play.textContent)"
     assert page.run(f"{press}; return [press(), press()]") == ["Pause", "Play"]
 

@@ -57,9 +57,9 @@ def node(page: Browser, place: int) -> Any:
 
 
 def places(page: Browser, selector: str) -> list[int]:
-    """The hypotheses that are found so and can be seen."""
-    found = "return [...document.querySelectorAll(arguments[0])].filter((each) => !each.hidden)"
-    return page.run(f"{found}.map((each) => Number(each.dataset.place))", selector)
+    """Return the matching hypotheses that are visible."""
+    script = "return [...document.querySelectorAll(arguments[0])].filter((each) => !each.hidden)"
+    return page.run(f"{script}.map((each) => Number(each.dataset.place))", selector)
 
 
 def fragment(page: Browser) -> str:
@@ -71,12 +71,12 @@ def overflow(page: Browser) -> int:
 
 
 def shares(page: Browser) -> list[float]:
-    """What is drawn from, token by token, and all others last."""
-    found = page.run(
+    """Return the sampling distribution token by token, with all others last."""
+    rows = page.run(
         "return [...document.querySelectorAll('#tokens .drawn .bar')]"
         ".map((bar) => bar.style.getPropertyValue('--share'))"
     )
-    return [float(share) for share in found]
+    return [float(share) for share in rows]
 
 
 def move(page: Browser, slider: str, value: float) -> None:
@@ -249,9 +249,9 @@ def test_at_first_it_is_the_models_own(following: Opened) -> None:
     assert page.driver.title == "I see → Eu vejo …"
     assert [piece.text for piece in page.all("#before .piece")] == ["␣Eu", "␣vejo"]
     assert shares(page) == pytest.approx([0.4, 0.3, 0.2, 0.1], abs=1e-5)
-    said = page.text("#summary")
-    assert said.startswith("5 of 5 tokens may be drawn. Entropy 1.35 nats; the model's own is 1.35 nats.")
-    assert said.endswith("What the model's best output has here is ␣o.")
+    text = page.text("#summary")
+    assert text.startswith("5 of 5 tokens may be drawn. Entropy 1.35 nats; the model's own is 1.35 nats.")
+    assert text.endswith("What the model's best output has here is ␣o.")
     assert page.find("tr.taken th").text == "␣o"
     assert page.find("#examples [aria-pressed=true]").text == "as it is"
 
@@ -298,15 +298,15 @@ def test_arrow_keys_move_a_slider(following: Opened) -> None:
     ids=str,
 )
 def test_the_page_draws_from_what_sampling_draws_from(following: Opened, options: dict[str, float]) -> None:
-    """The script's own filters against those of the searches."""
+    """The script's own filters match those of the searches."""
     values = (2 * torch.randn(1, 40, generator=torch.Generator().manual_seed(5), dtype=torch.float64)).log_softmax(-1)
-    own = values.sort(descending=True).values
+    log_probabilities = values.sort(descending=True).values
     names = [f"t{place}" for place in range(40)]
-    every = Choices("x", [], "", names, range(40), [Panel("", "", {}, own[0].exp().numpy())], [0])
+    every = Choices("x", [], "", names, range(40), [Panel("", "", {}, log_probabilities[0].exp().numpy())], [0])
     page = following(every, start=ChoicesStart(options, shown=40))
-    wanted = distribution(own, SamplingOptions(**options))[0].exp().numpy()
-    assert np.array(shares(page))[:-1] == pytest.approx(wanted, abs=2e-5)
-    assert page.text("#summary").startswith(f"{(wanted > 0).sum()} of 40 tokens")
+    expected = distribution(log_probabilities, SamplingOptions(**options))[0].exp().numpy()
+    assert np.array(shares(page))[:-1] == pytest.approx(expected, abs=2e-5)
+    assert page.text("#summary").startswith(f"{(expected > 0).sum()} of 40 tokens")
 
 
 def test_the_fragment_says_what_is_shown(following: Opened) -> None:

@@ -17,8 +17,8 @@ def test_a_word_shows_where_it_looked_while_it_is_pointed_at(browser: Browser, t
     unseen = ScoredCaption("unseen.png", 0.5, ["nothing"], ["a line"])
     gallery_page(gallery_of("two", "CIDEr", [seen, unseen], 1)).write(tmp_path / "gallery.html")
     browser.open(tmp_path / "gallery.html")
-    assert [each.text for each in browser.all(".said")] == ["a dot", "nothing"]
-    assert [each.text for each in browser.all(".score")] == ["CIDEr 1.25 · seen.png", "CIDEr 0.50 · unseen.png"]
+    assert [element.text for element in browser.all(".said")] == ["a dot", "nothing"]
+    assert [element.text for element in browser.all(".score")] == ["CIDEr 1.25 · seen.png", "CIDEr 0.50 · unseen.png"]
     browser.point(browser.find("[data-word='1']"))
     alphas = "return [...document.querySelector('.tint').getContext('2d').getImageData(0, 0, 2, 1).data]"
     assert [value > 0 for value in browser.run(alphas)[3::4]] == [True, False]

@@ -1,4 +1,4 @@
-"""Views in a notebook: several in one page, each in a frame that neither reaches nor disturbs what is around it."""
+"""Views in a notebook: several in one page, each in a frame isolated from its surroundings."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def notebook(browser: Browser, tmp_path: Path) -> Browser:
-    """A page with two frames of the same ids, one of them of hostile words."""
-    shown = [frame(scene_page(each).html, "a look") for each in (scene(), scene(HOSTILE, HOSTILE))]
+    """Return a page with two frames of the same ids, one of them with hostile words."""
+    shown = [frame(scene_page(shown_scene).html, "a look") for shown_scene in (scene(), scene(HOSTILE, HOSTILE))]
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html><meta charset='utf-8'>{''.join(shown).replace('lazy', 'eager')}", encoding="utf-8")
     browser.open(path)
@@ -41,7 +41,7 @@ def test_each_frame_follows_its_own_controls_and_asks_for_nothing(notebook: Brow
     notebook.driver.switch_to.default_content()
     assert notebook.run("return window.hacked ?? null") is None
     assert notebook.run("return document.querySelectorAll('[id]').length") == 0
-    assert [each for each in notebook.requests() if not each.startswith(("file:", "about:", "data:"))] == []
+    assert [address for address in notebook.requests() if not address.startswith(("file:", "about:", "data:"))] == []
     assert not any("refused" in line.lower() for line in notebook.said())
 
 

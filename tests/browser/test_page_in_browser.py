@@ -35,9 +35,9 @@ def opened(browser: Browser, tmp_path: Path) -> Opened:
 
 
 def strands(page: Browser, role: str) -> set[tuple[int, int]]:
-    """The links in this role, as (row, column)."""
-    found = page.run(f"return [...document.querySelectorAll('.strand.{role}')].map((each) => ({{ ...each.dataset }}))")
-    return {(int(each["row"]), int(each["column"])) for each in found}
+    """Return the links in this role, as (row, column)."""
+    links = page.run(f"return [...document.querySelectorAll('.strand.{role}')].map((each) => ({{ ...each.dataset }}))")
+    return {(int(link["row"]), int(link["column"])) for link in links}
 
 
 def choose(page: Browser, name: str, value: str) -> None:
@@ -45,7 +45,7 @@ def choose(page: Browser, name: str, value: str) -> None:
 
 
 def numbers(page: Browser) -> np.ndarray:
-    """The matrix that is shown, read from its table."""
+    """Return the displayed matrix, read from its table."""
     page.run("document.getElementById('numbers').open = true")
     page.settle()
     return np.array(
@@ -118,7 +118,7 @@ def test_in_self_attention_a_word_is_both(opened: Opened) -> None:
     page.point(page.all("#rows .word")[3])
     assert strands(page, "out") == {(3, 4)}
     assert strands(page, "in") == {(4, 3)}
-    first, second = (each.text for each in page.all("#readout p"))
+    first, second = (element.text for element in page.all("#readout p"))
     assert first.startswith("red looks at house 90")
     assert second.startswith("red is looked at by house 90")
 
@@ -177,12 +177,12 @@ def test_tab_reaches_every_part_once(opened: Opened) -> None:
 
 def test_choosing_a_block_or_a_head_changes_the_matrix(opened: Opened) -> None:
     page = opened(fragment="#head=1&layer=1")
-    wanted = scene().words[0]
-    assert np.allclose(numbers(page), wanted.blocks[0].weights[0], atol=1e-4)
+    expected = scene().words[0]
+    assert np.allclose(numbers(page), expected.blocks[0].weights[0], atol=1e-4)
     choose(page, "layer", "2")
-    assert np.allclose(numbers(page), wanted.blocks[1].weights[0], atol=1e-4)
+    assert np.allclose(numbers(page), expected.blocks[1].weights[0], atol=1e-4)
     choose(page, "head", "2")
-    assert np.allclose(numbers(page), wanted.blocks[1].weights[1], atol=1e-4)
+    assert np.allclose(numbers(page), expected.blocks[1].weights[1], atol=1e-4)
     assert page.text("#matrix-title") == "Matrix: cross, block 2, head 2"
     assert "cross.1.look" in page.text("#caption")
 
@@ -258,7 +258,7 @@ def test_a_fragment_of_nonsense_shows_what_is_usual(opened: Opened, nonsense: st
 
 def test_a_single_attention_offers_no_choice(opened: Opened) -> None:
     page = opened(recurrent())
-    assert [each.is_displayed() for each in page.all("fieldset")] == [False] * 4
+    assert [element.is_displayed() for element in page.all("fieldset")] == [False] * 4
     assert page.text("#matrix-title") == "Matrix: cross"
     assert page.said() == []
 
@@ -276,8 +276,8 @@ def test_the_page_shows_what_else_could_be_written_and_the_beam(opened: Opened) 
     assert page.text("#tree-readout .whole") == "ae"
     choose(page, "show", "outputs")
     choose(page, "head", "2")
-    wanted = "#node=4&head=2&at=1&show=outputs&side=cross&layer=1&mode=words"
-    assert fragment(page) == wanted
+    expected = "#node=4&head=2&at=1&show=outputs&side=cross&layer=1&mode=words"
+    assert fragment(page) == expected
     page.driver.refresh()
     assert page.text("#before .place") == "␣casa"
     assert len(page.all(".node:not([hidden])")) == 5

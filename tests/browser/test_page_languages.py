@@ -1,4 +1,4 @@
-"""The languages of pages in a real browser: which is chosen, that it is kept, and that all is said in it."""
+"""Page languages in a real browser: the choice, its storage, and complete translation."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from regard.viewing.seen import Block
 
 pytestmark = pytest.mark.browser
 
-# All text that is seen, in its order, and then what screen readers and fields have besides.
+# All visible text in order, then the text of screen readers and fields.
 SEEN = """
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
 while (walker.nextNode()) {
@@ -36,7 +36,7 @@ return found.join(" ");
 
 @pytest.fixture
 def reads(browser: Browser) -> Iterator[Callable[[str], None]]:
-    """Let the browser prefer a language; afterwards it has its own again and has kept nothing."""
+    """Set the browser's preferred language; afterwards restore its own and clear its storage."""
     agent = browser.run("return navigator.userAgent")
 
     def prefer(languages: str) -> None:
@@ -149,7 +149,7 @@ def test_metrics_and_the_description_of_a_model_are_in_the_language(
 
 
 def test_all_that_is_said_comes_from_the_texts(browser: Browser, server: Pretending) -> None:
-    """In a language of which every text stands in brackets, nothing but data stands outside of them."""
+    """In a language whose texts are all in brackets, only data is outside them."""
     content = page_files()["index.html"].content.decode()
     (block,) = re.findall(r'id="page-texts">(.*?)</script>', content)
     marked = {code: {name: _marked(text) for name, text in table.items()} for code, table in json.loads(block).items()}

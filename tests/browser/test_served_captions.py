@@ -1,4 +1,4 @@
-"""The desk where pictures are described, in a real browser: a picture chosen, dropped or refused, and its words."""
+"""The desk that captions pictures, in a real browser: a picture chosen, dropped or refused, and its words."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from pretend_captions import DESCRIBER, WATCHER
 
 pytestmark = pytest.mark.browser
 
-# A file that is dropped on the desk, as a browser tells of it.
+# A file dropped on the desk, as a browser reports it.
 DROP = """
 const [bytes] = arguments;
 const files = new DataTransfer();
@@ -38,11 +38,11 @@ def test_a_picture_is_described_and_every_word_shows_where_it_looked(
     desk.find("#picture-file").send_keys(str(tmp_path / "dot.png"))
     desk.wait(CAPTION, wanted="a red circle above")
     settle(desk)
-    asked = {"picture": b64encode(b"123").decode()}
-    assert server.questions("/v1/caption") == [{"model": "describer", "pictures": [asked]}]
+    picture = {"picture": b64encode(b"123").decode()}
+    assert server.questions("/v1/caption") == [{"model": "describer", "pictures": [picture]}]
     assert desk.run("return document.getElementById('caption-preview').src").startswith("blob:")
     assert "log-probability −1.25" in desk.text("#caption-facts")
-    assert [each.text for each in desk.all(".word-thumb")] == ["a", "red", "circle", "above", "end of sentence"]
+    assert [element.text for element in desk.all(".word-thumb")] == ["a", "red", "circle", "above", "end of sentence"]
     desk.point(desk.find("#caption-text [data-word='2']"))
     assert desk.text("#overlay-title") == "circle looks at"
     assert desk.text("#overlay-readout").startswith("most at row 2, column 1")

@@ -1,4 +1,4 @@
-"""The page of the server where someone asks for something else: nothing is left of, or meant for, what was before."""
+"""The served page after a change of request: nothing is left of, or applied to, the previous one."""
 
 import sys
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("left_behind")]
 
 @contextmanager
 def held(server: Pretending, what: str) -> Iterator[None]:
-    """Questions about a text, or of a path, are not answered meanwhile."""
+    """Hold back the answers about a text, or of a path, in this block."""
     server.held[what] = Event()
     try:
         yield
@@ -218,7 +218,7 @@ def test_another_voice_speaks_and_another_ear_says_what_it_knows(
     assert page.run("return document.getElementById('sound-part').hidden")  # for the address says nothing of it
 
 
-# Each view with what one points at in it, what it shows, and what that has several of, or counts.
+# Each view with its pointer target, its content, and its multiple or counted parts.
 VIEWS = {
     "overlay": (".word-thumb:last-child", overlay_data(overlay()), "steps"),
     "windows": (".glimpse:last-child", glimpse_data(glimpses()), "steps"),
@@ -330,8 +330,8 @@ def test_a_second_finger_takes_no_stroke_away(browser: Browser, server: Pretendi
     page.wait("return document.getElementById('paper') !== null")
     first = [["pointerdown", 1, 20], ["pointermove", 1, 60]]
     page.run(TOUCH, [*first, ["pointerdown", 2, 100], ["pointerup", 2, 100], ["pointerup", 1, 60]])
-    (own,) = lines(page, ".own")
-    assert own[0] != own[-1]
+    (stroke,) = lines(page, ".own")
+    assert stroke[0] != stroke[-1]
 
 
 # A key
@@ -340,7 +340,7 @@ def test_a_second_finger_takes_no_stroke_away(browser: Browser, server: Pretendi
 def test_a_browser_that_keeps_nothing_asks_all_the_same(browser: Browser, server: Pretending) -> None:
     script = "Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('not allowed') } })"
     command = "Page.addScriptToEvaluateOnNewDocument"
-    kept = browser.driver.execute_cdp_cmd(command, {"source": script})["identifier"]
+    script_id = browser.driver.execute_cdp_cmd(command, {"source": script})["identifier"]
     try:
         server.key = "open sesame"
         page = show_models(browser, server, MODELS, "#text=the+cat&models=plain")
@@ -349,4 +349,4 @@ def test_a_browser_that_keeps_nothing_asks_all_the_same(browser: Browser, server
         page.find("#key-form button").click()
         wait_for_outputs(page, "a gata")
     finally:
-        browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": kept})
+        browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script_id})

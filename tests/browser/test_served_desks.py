@@ -1,4 +1,4 @@
-"""The page of the server in a real browser where models answer: the desks that they have, and what is done there."""
+"""The served page in a real browser with answering models: their desks and actions."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ def answering(reads: str, can: tuple[str, ...] = ("answer", "look")) -> dict[str
 
 
 def bars(page: Browser) -> list[list[str]]:
-    """The answers and their shares, as the table has them."""
+    """Return the answers and their shares from the table."""
     return page.run(
         "return [...document.querySelectorAll('#answers tr')].map((row) => [...row.children].map((c) => c.textContent))"
     )
@@ -40,10 +40,10 @@ def test_where_none_translates_the_page_answers(browser: Browser, server: Preten
     settle(page)
     assert server.questions("/v1/answer") == [{"model": "parity of nodes", "inputs": [12]}]
     assert bars(page) == [["even", "90\u202f%"], ["odd", "5.0\u202f%"], ["zero", "5.0\u202f%"]]
-    widths = [each.rect["width"] for each in page.all("#answers .bar i")]
+    widths = [element.rect["width"] for element in page.all("#answers .bar i")]
     assert widths[0] == pytest.approx(18 * widths[1], rel=0.02)
     assert page.find("#graph-nodes .middle").get_attribute("aria-label") == "12"
-    assert [each.text for each in page.all("#graph-nodes .node-name")] == ["", "7", "9"]
+    assert [element.text for element in page.all("#graph-nodes .node-name")] == ["", "7", "9"]
     assert wished(page)["input"] == "12"
     assert page.said() == []
 
@@ -58,7 +58,7 @@ def test_an_address_leads_to_an_answer(browser: Browser, server: Pretending) -> 
 def test_tabs_lead_from_desk_to_desk_by_pointer_and_by_key(browser: Browser, server: Pretending) -> None:
     page = show_models(browser, server, [*MODELS, answering("nodes", ("answer",))])
     assert page.text("#motto") == "Translate, answer, and see why."
-    assert [each.text for each in page.all("#verbs .tab")] == ["Translate", "Answer"]
+    assert [element.text for element in page.all("#verbs .tab")] == ["Translate", "Answer"]
     page.find("#answer-verb").click()
     assert page.find("#answer-desk").is_displayed()
     assert wished(page) == {"tab": "answer"}
@@ -79,7 +79,7 @@ def test_a_picture_is_shown_sent_and_what_was_looked_at_beneath(
     settle(page)
     assert server.questions("/v1/answer") == [{"model": "parity of picture", "inputs": [{"picture": "MTIz"}]}]
     assert page.run("return document.getElementById('preview').src").startswith("blob:")
-    assert [each.text for each in page.all("#patches .glimpse span")] == ["glimpse 1", "glimpse 2"]
+    assert [element.text for element in page.all("#patches .glimpse span")] == ["glimpse 1", "glimpse 2"]
     larger = tmp_path / "larger.png"
     larger.write_bytes(b"1" * 101)
     page.find("#input").send_keys(str(larger))
@@ -99,9 +99,9 @@ def test_another_model_answers_anew_or_shows_nothing(browser: Browser, server: P
 
 def test_a_text_is_answered_once_for_each_of_its_aspects(browser: Browser, server: Pretending) -> None:
     page = show_models(browser, server, [answering("text", ("answer",))], "#input=the+[12]+or+the+[3]")
-    wanted = "12: even 90\u202f% · 3: odd 90\u202f%"
-    page.wait("return document.getElementById('answer').textContent", wanted=wanted)
-    assert [each.text for each in page.all("#answers caption")] == ["12", "3"]
+    expected = "12: even 90\u202f% · 3: odd 90\u202f%"
+    page.wait("return document.getElementById('answer').textContent", wanted=expected)
+    assert [element.text for element in page.all("#answers caption")] == ["12", "3"]
     assert [line[0] for line in bars(page)] == ["even", "odd", "zero", "odd", "even", "zero"]
     assert server.questions("/v1/answer")[0]["unfold"] is True
 
@@ -125,10 +125,10 @@ def test_a_story_is_typed_asked_about_and_shown_with_its_hops(browser: Browser, 
     settle(page)
     story = "Ana is here.\nRui left.\nWhere is Ana?"
     assert server.questions("/v1/answer") == [{"model": "parity of story", "inputs": [story]}]
-    assert [each.text for each in page.all("#facts tbody th")] == ["Ana is here.", "Rui left."]
-    cells = [each.text for each in page.all("#facts tbody td")]
+    assert [element.text for element in page.all("#facts tbody th")] == ["Ana is here.", "Rui left."]
+    cells = [element.text for element in page.all("#facts tbody td")]
     assert [cell.replace("\u202f", " ") for cell in cells] == ["100 %", "0 %", "0 %", "100 %"]
-    assert [each.text for each in page.all("#facts thead th")] == ["Hop 1", "Hop 2"]
+    assert [element.text for element in page.all("#facts thead th")] == ["Hop 1", "Hop 2"]
     assert page.text("#facts-asked") == "Where is Ana? even"
     assert page.text("#facts-forgotten").startswith("1 earlier fact is forgotten")
     assert wished(page)["input"] == story
@@ -140,7 +140,7 @@ def test_words_stand_under_their_tags(browser: Browser, server: Pretending) -> N
     page.find("#input").send_keys("the long day ends")
     page.press("ENTER")
     page.wait("return document.querySelectorAll('.tagged ruby').length", wanted=4)
-    assert [each.text.split() for each in page.all(".tagged rt")] == [["B-NP"], ["I-NP"], ["I-NP"], ["O"]]
+    assert [element.text.split() for element in page.all(".tagged rt")] == [["B-NP"], ["I-NP"], ["I-NP"], ["O"]]
     assert len(page.all(".tagged .span ruby")) == 3
     assert page.find(".tagged .doubtful").get_attribute("title") == "O: 50\u202f%"
     assert not page.find("#answers").is_displayed()

@@ -1,4 +1,4 @@
-"""The desk of drawing in a real browser: a person begins, by pointer or by keys, and a model goes on."""
+"""The drawing desk in a real browser: a user begins by pointer or keys, and a model continues."""
 
 from typing import Any
 
@@ -16,20 +16,20 @@ ASKED = {"name": "shapes", "task": "painting", "reads": "text", "family": "oracl
 
 
 def show(browser: Browser, server: Pretending, *models: dict[str, Any]) -> Browser:
-    """The page of a server that has these models, with a paper to draw on."""
+    """Open the page of a server with these models and a paper to draw on."""
     page = show_models(browser, server, list(models))
     page.wait("return document.getElementById('paper') !== null")
     return page
 
 
 def lines(page: Browser, kind: str) -> list[list[list[float]]]:
-    """The strokes of a kind on the paper, which has 100 units a side."""
-    found = page.run("return [...document.querySelectorAll(arguments[0])].map((l) => l.getAttribute('points'))", kind)
-    return [[[round(float(n)) for n in point.split(",")] for point in line.split()] for line in found]
+    """Return the strokes of a kind on the paper, which has 100 units a side."""
+    strokes = page.run("return [...document.querySelectorAll(arguments[0])].map((l) => l.getAttribute('points'))", kind)
+    return [[[round(float(n)) for n in point.split(",")] for point in line.split()] for line in strokes]
 
 
 def drag(page: Browser, paper: Any, *downwards: int) -> None:
-    """Draw a stroke from the middle of the paper down, in steps of so many pixels."""
+    """Draw a stroke downwards from the middle of the paper, in steps of this many pixels."""
     from selenium.webdriver import ActionChains
 
     chain = ActionChains(page.driver, duration=0).move_to_element(paper).click_and_hold()
@@ -45,8 +45,8 @@ def test_one_draws_with_the_pointer_and_the_model_goes_on(browser: Browser, serv
     side = paper.rect["width"] / 100
     assert not page.find("#draw-on").is_enabled()
     drag(page, paper, round(10 * side), round(10 * side))
-    (own,) = lines(page, ".own")
-    assert (own[0], own[-1]) == ([50, 50], [50, 70])
+    (stroke,) = lines(page, ".own")
+    assert (stroke[0], stroke[-1]) == ([50, 50], [50, 70])
     page.find("#draw-on").click()
     page.wait("return document.querySelectorAll('.added').length", wanted=1)
     settle(page)

@@ -1,4 +1,4 @@
-"""The page with the server it is made for: what a person sees is what the model gives."""
+"""The page with the real server: it shows what the model gives."""
 
 import json
 import sys
@@ -29,8 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
-    with on_loopback(make_app([folder], ServingOptions())) as found:
-        yield found
+    with on_loopback(make_app([folder], ServingOptions())) as address:
+        yield address
 
 
 def test_every_view_of_a_real_model(browser: Browser, address: str, folder: Path) -> None:
@@ -39,13 +39,13 @@ def test_every_view_of_a_real_model(browser: Browser, address: str, folder: Path
 
     model = regard.load(folder)
     texts = ["Ana sees the red house.", "two dogs run."]
-    wanted = [model.translate([text])[0] for text in texts]
+    translations = [model.translate([text])[0] for text in texts]
     browser.open(f"{address}/")
     browser.wait("return !document.getElementById('desk').hidden")
     browser.find("#text").send_keys("\n".join(texts))
     browser.wait(
         "return [...document.querySelectorAll('.sentence')].map((each) => each.textContent)",
-        wanted=[each.text for each in wanted],
+        wanted=[translation.text for translation in translations],
     )
     browser.wait("return document.getElementById('why').hidden", wanted=False)
     settle(browser)
@@ -55,7 +55,7 @@ def test_every_view_of_a_real_model(browser: Browser, address: str, folder: Path
     browser.find("#next-tab").click()
     browser.wait("return document.querySelectorAll('#tokens tbody tr').length", wanted=13)
     names = browser.run("return [...document.querySelectorAll('#tokens tbody th')].map((each) => each.textContent)")
-    tokens = list(next_choices(model, texts[-1]).tokens)  # of the sentence that was typed last
+    tokens = list(next_choices(model, texts[-1]).tokens)  # for the sentence typed last
     assert names[:-1] == ["end of sentence" if token == "</s>" else token for token in tokens]
     browser.find(".pick").click()
     browser.wait("return document.getElementById('picked').hidden", wanted=False)
@@ -79,7 +79,7 @@ def test_no_name_of_a_model_or_a_language_is_markup(browser: Browser, tmp_path: 
         browser.wait("return document.querySelectorAll('.translation').length", wanted=2)
         browser.wait("return document.getElementById('why').hidden", wanted=False)
         settle(browser)
-        assert [each.text for each in browser.all("#models span")] == names
+        assert [element.text for element in browser.all("#models span")] == names
         assert browser.text("#from option") == source
         assert browser.text("#to option") == target
         assert HOSTILE in browser.text(".translation .trouble")  # the server's sentence has it

@@ -1,4 +1,4 @@
-"""The page as somebody finds it who does not know its models: what they know, what to try, when to doubt them."""
+"""The page for a newcomer: what its models know, what to try, when to doubt them."""
 
 import math
 from typing import Any
@@ -26,10 +26,10 @@ KNOWN: dict[str, Any] = {
 def test_the_page_says_what_a_model_knows_and_offers_texts_to_try(opened: Opened, server: Pretending) -> None:
     server.models = [MODELS[0] | KNOWN, *MODELS[1:]]
     page = opened()
-    said = page.text("#knowing p")
-    assert said.startswith("plain knows: Cats and houses. It knows little about anything else.")
-    assert "Learnt from 30,000 pairs of demo:train. 981,632 parameters. BLEU 96.7 on its test." in said
-    assert [each.text for each in page.all(".example")] == KNOWN["examples"]
+    text = page.text("#knowing p")
+    assert text.startswith("plain knows: Cats and houses. It knows little about anything else.")
+    assert "Learnt from 30,000 pairs of demo:train. 981,632 parameters. BLEU 96.7 on its test." in text
+    assert [element.text for element in page.all(".example")] == KNOWN["examples"]
     page.all(".example")[0].click()
     wait_for_outputs(page, "a gata dorme.")
     assert page.said() == []
@@ -47,9 +47,9 @@ def test_the_measure_that_chose_the_weights_is_told(opened: Opened, server: Pret
         {"metric": "accuracy", "value": 0.88, "split": "valid"},
     ]
     server.models = [MODELS[0] | {"scores": scores, "best_by": "f1"}]
-    said = opened().text("#knowing p")
-    assert "F1 0.00 on its validation data." in said
-    assert "ccuracy" not in said
+    text = opened().text("#knowing p")
+    assert "F1 0.00 on its validation data." in text
+    assert "ccuracy" not in text
     server.models = [MODELS[0] | {"scores": scores, "best_by": "loss"}]
     assert "Accuracy 0.88 on its validation data." in opened().text("#knowing p")
 
@@ -57,23 +57,23 @@ def test_the_measure_that_chose_the_weights_is_told(opened: Opened, server: Pret
 def test_a_model_that_has_hardly_been_trained_is_warned_of(opened: Opened, server: Pretending) -> None:
     course = {"step": 22, "steps": 3000, "validated": True}
     server.models = [MODELS[0] | {"hardly_trained": course}]
-    said = "This model has hardly been trained (step 22 of 3,000), so expect little of it."
-    assert said in opened().text("#knowing p")
+    sentence = "This model has hardly been trained (step 22 of 3,000), so expect little of it."
+    assert sentence in opened().text("#knowing p")
     server.models = [MODELS[0] | {"hardly_trained": course | {"validated": False}}]
     assert "(step 22 of 3,000, never validated)" in opened().text("#knowing p")
 
 
 def test_of_a_model_that_says_nothing_only_its_name_is_told(opened: Opened) -> None:
     page = opened()
-    assert [each.text for each in page.all("#knowing p")] == ["plain", "No examples are kept with this model."]
+    assert [element.text for element in page.all("#knowing p")] == ["plain", "No examples are kept with this model."]
 
 
 def test_what_a_model_is_unsure_of_is_marked_and_said(opened: Opened, server: Pretending) -> None:
-    """The pretended model is unsure of whatever it does not know a word of."""
+    """The fake model is unsure about texts with unknown words."""
     certainty = {"measure": "mean token log-probability", "threshold": -0.5, "percentile": 5, "outputs": 500}
     server.models = [MODELS[0] | {"certainty": certainty}]
     page = opened(text="the cat sleeps. Hello, how are you.")
-    assert [each.text for each in page.all(".sentence.unsure")] == ["Hello, how are you."]
+    assert [element.text for element in page.all(".sentence.unsure")] == ["Hello, how are you."]
     assert page.text(".doubt") == "The model is unsure of 1 sentence, which is underlined: it may well be wrong."
     assert "below -0.500. 95% of 500 translations" in page.find(".doubt").get_attribute("title")
     assert page.text(".doubt") in page.text(".translation .unseen")
@@ -94,7 +94,7 @@ def test_why_follows_the_sentence_that_is_typed(opened: Opened) -> None:
     page.wait(subject, wanted="I see the house. → Eu vejo a casa.")
     settle(page)
     assert wished(page)["sentence"] == "2"
-    assert [each.text for each in page.all("#rows .word")] == ["Eu", "vejo", "a", "casa."]
+    assert [element.text for element in page.all("#rows .word")] == ["Eu", "vejo", "a", "casa."]
     page.find("#text").send_keys("")
     page.press("HOME")
     type_text(page, "see ")
@@ -138,7 +138,7 @@ def test_the_description_of_the_interface_is_a_page(browser: Browser, server: Pr
     browser.open(f"{server.address}docs")
     browser.wait("return document.querySelectorAll('#post-v1-translate tbody, #post-v1-translate table').length > 0")
     assert browser.text("#post-v1-translate-title") == "POST /v1/translate"
-    fields = {each.text.split()[0] for each in browser.all("#post-v1-translate th[scope=row]")}
+    fields = {element.text.split()[0] for element in browser.all("#post-v1-translate th[scope=row]")}
     assert {"text", "beam", "n_best", "model"} <= fields
     assert "curl -s http://127.0.0.1" in browser.text("#post-v1-translate pre")
     _try_translating(browser, server)
@@ -150,7 +150,7 @@ def test_the_description_of_the_interface_is_a_page(browser: Browser, server: Pr
 
 
 def _try_translating(browser: Browser, server: Pretending) -> None:
-    """From its form an address is asked what was filled in, and nothing else, and the answer is shown."""
+    """Submit an address's form: only the fields are sent, and the answer is shown."""
     filled = (
         "const form = document.querySelector('#post-v1-translate form');"
         "const fill = (name, value) => { form.querySelector(`#try-post-v1-translate-${name}`).value = value; };"

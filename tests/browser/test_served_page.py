@@ -10,7 +10,7 @@ from pretend import INSTEAD, Pretending
 
 pytestmark = pytest.mark.browser
 
-SHOWN = "␣talvez"  # as people see it
+SHOWN = "␣talvez"  # as displayed
 OUTPUT = "Eu vejo a casa. a gata dorme."
 
 
@@ -26,8 +26,8 @@ def test_translations_appear_as_one_types(opened: Opened, server: Pretending) ->
     settle(page)
     assert page.text(".facts").startswith("42 ms · score −0.70 · torch")
     assert page.said() == []
-    asked = [question["text"] for question in server.questions("/v1/translate")]
-    assert len(asked) < len(TEXT)  # not for every key
+    texts = [question["text"] for question in server.questions("/v1/translate")]
+    assert len(texts) < len(TEXT)  # not for every key
     page.find("#clear").click()
     wait_for_outputs(page, "")
     assert not page.find("#why").is_displayed()
@@ -91,7 +91,7 @@ def test_the_caret_and_the_arrow_keys_light_up_links_too(opened: Opened) -> None
     assert page.focused()["text"] == "a"
     assert page.run("return document.activeElement.getAttribute('aria-label')") == "a, from the"
     page.press("ARROW_RIGHT", "ENTER")
-    page.wait("return document.activeElement.textContent", wanted="␣casa.")  # a key goes on from there
+    page.wait("return document.activeElement.textContent", wanted="␣casa.")  # a key continues from there
     assert page.focused()["holder"] == "before"
     page.run("document.querySelector('.pick').focus()")
     page.press("ENTER")
@@ -136,7 +136,7 @@ def test_picking_an_alternative_continues_from_there(opened: Opened, server: Pre
     assert server.questions("/v1/translate")[-1]["before"] == ["▁a", INSTEAD]
     settle(page)
     assert page.text("#before .place") == SHOWN
-    page.driver.refresh()  # the choice stands in the address
+    page.driver.refresh()  # the choice is in the address
     wait_for_outputs(page, "Eu vejo a casa. a talvez dorme.")
     page.wait("return document.getElementById('picked').hidden", wanted=False)
     page.find("#picked button").click()
@@ -151,8 +151,8 @@ def test_sliders_redraw_without_the_server(opened: Opened, server: Pretending) -
         "const slider = document.getElementById('top_k'); slider.value = 2;"
         "slider.dispatchEvent(new Event('input', { bubbles: true }))"
     )
-    drawn = page.run("return [...document.querySelectorAll('.drawn .bar')].map((each) => each.textContent)")
-    assert [share.replace("\u202f", " ") for share in drawn] == ["78 %", "22 %", "cut", "cut"]
+    bars = page.run("return [...document.querySelectorAll('.drawn .bar')].map((each) => each.textContent)")
+    assert [share.replace("\u202f", " ") for share in bars] == ["78 %", "22 %", "cut", "cut"]
     assert page.text("#summary").startswith("2 of 13 tokens may be drawn.")
     assert len(server.asked) == before
     assert wished(page)["top_k"] == "2"

@@ -1,4 +1,4 @@
-"""The page of the server in a real browser where models speak and write down what they hear."""
+"""The served page in a real browser with models that speak and transcribe."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ LISTENER = {"name": "ears", "task": "transcription", "reads": "sound", "family":
 
 
 def names_of_rows(page: Browser, holder: str) -> list[str]:
-    return [each.text for each in page.all(f"#{holder} #frames-rows bdi")]
+    return [element.text for element in page.all(f"#{holder} #frames-rows bdi")]
 
 
 def test_a_text_is_spoken_as_who_is_chosen_and_drawn_beneath(browser: Browser, server: Pretending) -> None:
@@ -30,12 +30,12 @@ def test_a_text_is_spoken_as_who_is_chosen_and_drawn_beneath(browser: Browser, s
     page.wait("return document.getElementById('player').duration", wanted=0.3)
     assert not page.find("#sound-cut").is_displayed()
     assert names_of_rows(page, "speak-frames") == ["a", "b", "c"]
-    assert [each.text for each in page.all("#frames-ticks span")][::4] == ["0 s", "0.3 s"]
+    assert [element.text for element in page.all("#frames-ticks span")][::4] == ["0 s", "0.3 s"]
     page.find("#speaker option[value=bob]").click()
     page.wait("return document.getElementById('sound-said').textContent", wanted="abc, said by bob")
     settle(page)
-    asked = [(question["input"], question["speaker"]) for question in server.questions("/v1/look")]
-    assert asked == [("abc", "ann"), ("abc", "bob")]
+    questions = [(question["input"], question["speaker"]) for question in server.questions("/v1/look")]
+    assert questions == [("abc", "ann"), ("abc", "bob")]
     assert {name: wished(page)[name] for name in ("spoken", "speaker")} == {"spoken": "abc", "speaker": "bob"}
     assert page.said() == []
 
@@ -66,9 +66,12 @@ def test_a_sound_is_heard_written_down_and_drawn_beneath(browser: Browser, serve
     page.find("#sound-file").send_keys(str(sound))
     page.wait("return document.getElementById('transcript').textContent", wanted="aa")
     settle(page)
-    assert [each.text for each in page.all("#transcript-times li")] == ["a from 0 to 0.1 s", "a from 0.1 to 0.2 s"]
+    assert [element.text for element in page.all("#transcript-times li")] == [
+        "a from 0 to 0.1 s",
+        "a from 0.1 to 0.2 s",
+    ]
     assert page.run("return document.getElementById('heard').src").startswith("blob:")
-    # There is one view over time, which is brought to the desk that asks last.
+    # There is one view over time, which moves to the desk that asks last.
     assert names_of_rows(page, "transcribe-frames") == ["a", "a"]
     assert page.run("return document.querySelectorAll('#frames-weights').length") == 1
     page.find("#speak-verb").click()
@@ -90,7 +93,7 @@ def test_a_phone_shows_all_of_it(browser: Browser, server: Pretending, scheme: s
 
 
 def assert_within_margins(page: Browser, *parts: str) -> None:
-    """The parts are no wider than the tabs above them, which go from margin to margin."""
+    """Check that the parts are no wider than the tabs above them, which span the margins."""
     assert page.run("return document.documentElement.scrollWidth") <= 390
     tabs = page.find("#verbs").rect
     for part in parts:

@@ -1,4 +1,4 @@
-"""The page of the server when something is wrong, with any text, in any window, for any person."""
+"""The served page under errors, with any text, window and user."""
 
 import json
 from urllib.parse import quote
@@ -121,7 +121,7 @@ def test_a_choice_in_the_address_that_is_none_is_passed_over(opened: Opened, ser
     page = opened(text="the cat", pick=picks)
     assert outputs(page) == ["a gata"]
     assert not page.find("#picked").is_displayed()
-    assert all("forced" not in asked and "before" not in asked for asked in server.questions("/v1/translate"))
+    assert all("forced" not in question and "before" not in question for question in server.questions("/v1/translate"))
 
 
 def test_nothing_sticks_out_and_dark_is_dark(opened: Opened, browser: Browser) -> None:

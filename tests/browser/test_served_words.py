@@ -1,4 +1,4 @@
-"""The page of the server in a real browser where models have word vectors: neighbours, analogies and maps."""
+"""The served page in a real browser with word vectors: neighbours, analogies and maps."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ WORDS = {"name": "palavras", "task": "words", "reads": "words", "family": "word2
 
 @pytest.fixture
 def page(browser: Browser, server: Pretending) -> Iterator[Browser]:
-    """The page, which is left afterwards, for it has other models than those of other tests."""
+    """Yield the page and leave it afterwards; its models differ from those of other tests."""
     server.models = [WORDS]
     browser.open(server.address)
     browser.wait("return document.getElementById('motto').textContent", wanted="Find words, and see why.")
@@ -33,15 +33,15 @@ def test_a_word_has_neighbours_each_of_which_leads_on(page: Browser, server: Pre
     assert page.run("return location.hash") == "#word=Gato"
     page.all(".word-link")[0].click()
     page.wait("return document.getElementById('words-title-line').textContent", wanted="gatoa is nearest to")
-    assert [each["words"] for each in server.questions("/v1/neighbours")] == [["Gato"], ["gatoa"]]
+    assert [question["words"] for question in server.questions("/v1/neighbours")] == [["Gato"], ["gatoa"]]
     assert page.said() == []
 
 
 def test_three_words_are_an_analogy_and_two_are_none(page: Browser, server: Pretending) -> None:
     for field, word in (("like", "homem"), ("as", "rei"), ("third", "mulher\n")):
         page.find(f"#{field}").send_keys(word)
-    wanted = "homem is to rei as mulher is to rainha"
-    page.wait("return document.getElementById('words-title-line').textContent", wanted=wanted)
+    expected = "homem is to rei as mulher is to rainha"
+    page.wait("return document.getElementById('words-title-line').textContent", wanted=expected)
     (question,) = server.questions("/v1/analogy")
     assert (question["a"], question["b"], question["c"]) == ("homem", "rei", "mulher")
     assert wished(page) == {"like": "homem", "as": "rei", "third": "mulher"}

@@ -1,4 +1,4 @@
-"""The desk of writing in a real browser: what may come next, choosing it, going on, stopping, undoing."""
+"""The writing desk in a real browser: next tokens, choosing, continuing, stopping, undoing."""
 
 import threading
 from collections.abc import Iterator
@@ -24,14 +24,14 @@ def server(server: Pretending) -> Pretending:
 
 @pytest.fixture(scope="module", autouse=True)
 def _leave(chromium: Browser) -> Iterator[None]:
-    """Leave the page in the end, which has other models than those of other tests."""
+    """Leave the page at the end; its models differ from those of other tests."""
     yield
     chromium.driver.get("about:blank")
 
 
 @pytest.fixture
 def page(browser: Browser, server: Pretending) -> Browser:
-    """The page with a prompt that was read; it is loaded once, and led there from an empty prompt."""
+    """Return the page with a prompt read; it is loaded once and reached from an empty prompt."""
     if not browser.all(".writer"):
         browser.open(server.address)
     browser.lead("#")
@@ -44,7 +44,7 @@ def page(browser: Browser, server: Pretending) -> Browser:
 
 
 def column(page: Browser, selector: str) -> list[str]:
-    """The texts of what is found."""
+    """Return the texts of the matching elements."""
     return page.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector)
 
 
@@ -53,7 +53,7 @@ def prompt(page: Browser) -> str:
 
 
 def last_questions(server: Pretending, path: str, count: int = 2) -> list[dict[str, Any]]:
-    """What was asked last, by the names of the models."""
+    """Return the last requests by model name."""
     return sorted(server.questions(path)[-count:], key=lambda question: question["model"])  # they come at once
 
 
@@ -89,7 +89,7 @@ def test_a_token_is_chosen_by_click_or_key_and_undone(page: Browser, server: Pre
     page.press("ARROW_DOWN", "ENTER")
     page.wait("return document.getElementById('prompt').value", wanted="one two 30 80")
     settle(page)
-    assert page.focused()["text"] == "10"  # the likeliest of the same model, so that one can go on choosing
+    assert page.focused()["text"] == "10"  # the likeliest of the same model, so that choosing can continue
     assert page.text(".writer:nth-child(2) > [role=status]") == (
         f"Likeliest now: 10 {HALF}, 100 25\u202f%, end of line 13\u202f%."
     )
@@ -97,7 +97,7 @@ def test_a_token_is_chosen_by_click_or_key_and_undone(page: Browser, server: Pre
     assert prompt(page) == "one two 30"
     page.find("#prompt").send_keys("!")
     page.find("#undo").click()
-    assert prompt(page) == "one two 30"  # what was typed is a step too
+    assert prompt(page) == "one two 30"  # typing is a step too
     page.find("#undo").click()
     assert prompt(page) == "one two"
     assert not page.find("#undo").is_enabled()
@@ -119,7 +119,7 @@ def test_what_is_typed_is_not_lost_by_a_choice_that_came_too_early(page: Browser
 def test_typing_is_read_after_a_pause_and_lines_end_by_choice(page: Browser, server: Pretending) -> None:
     page.find("#prompt").send_keys(" three")
     page.wait("return document.querySelector('.pick').textContent", wanted="4")
-    assert [each["prompt"] for each in last_questions(server, "/v1/prompt")] == ["one two three"] * 2
+    assert [question["prompt"] for question in last_questions(server, "/v1/prompt")] == ["one two three"] * 2
     page.all(".writer:nth-child(1) .pick")[2].click()
     assert prompt(page) == "one two three\n"
 
@@ -168,7 +168,9 @@ def test_selecting_what_was_written_takes_nothing(page: Browser) -> None:
 
 def test_searches_have_their_own_numbers_and_drawing_shows_what_it_leaves(page: Browser, server: Pretending) -> None:
     page.find("#search input[value=beam]").click()
-    assert [each.get_attribute("id") for each in page.all("#searching .setting input") if each.is_displayed()] == [
+    assert [
+        element.get_attribute("id") for element in page.all("#searching .setting input") if element.is_displayed()
+    ] == [
         "generate-tokens",
         "generate-beam",
         "past-end",
@@ -223,7 +225,7 @@ def test_models_are_chosen_and_a_refusal_stands_where_it_belongs(page: Browser, 
     server.refusals, server.refused_path = [(400, "The prompt is too long.", {})], "/v1/prompt"
     page.find("#prompt").send_keys(" three")
     page.wait("return document.querySelector('.writer .trouble').hidden", wanted=False)
-    assert page.all(".writer .pick") == []  # nothing is left of the prompt before
+    assert page.all(".writer .pick") == []  # nothing is left of the previous prompt
 
 
 def test_a_screen_reader_has_a_name_for_every_control(page: Browser) -> None:

@@ -1,4 +1,4 @@
-"""Where there is no browser, the tests that need one say so, or fail if one was asked for."""
+"""Without a browser, the tests that need one are skipped, or fail if one is required."""
 
 from pathlib import Path
 

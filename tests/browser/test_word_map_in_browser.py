@@ -1,4 +1,4 @@
-"""The page of a map of words in a real browser: by pointer, by keyboard, by the search and by its address."""
+"""The page of a word map in a real browser: by pointer, keyboard, search and address."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ def page(browser: Browser, tmp_path: Path) -> Browser:
 
 
 def spot(page: Browser, number: int) -> dict[str, Any]:
-    """Where the name of a word stands."""
+    """Return the place of a word's name."""
     script = "const { left, top } = document.querySelectorAll('.map-word')[arguments[0]].getBoundingClientRect();"
     return page.run(script + "return { left, top }", number)
 
@@ -41,9 +41,9 @@ def test_it_opens_alone_and_stays_within_the_window(page: Browser, tmp_path: Pat
 
 def test_a_click_chooses_a_word_and_shows_its_neighbours(page: Browser) -> None:
     page.all(".map-word")[0].click()
-    assert [each.text for each in page.all(".map-neighbour")] == ["norte 0.90", "leste −0.25"]
+    assert [element.text for element in page.all(".map-neighbour")] == ["norte 0.90", "leste −0.25"]
     assert len(page.all(".map-line")) == 2
-    assert [each.text for each in page.all(".map-word.near")] == ["centro", "norte", "leste"]
+    assert [element.text for element in page.all(".map-word.near")] == ["centro", "norte", "leste"]
     assert page.run("return location.hash") == "#word=centro"
     page.all(".map-neighbour")[0].click()
     assert page.run("return decodeURIComponent(location.hash)") == "#word=norte"

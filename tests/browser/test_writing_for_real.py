@@ -1,4 +1,4 @@
-"""The desk of writing with the models it is made for: what a person sees is what each of them gives."""
+"""The writing desk with real models: it shows what each of them gives."""
 
 import sys
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ PROMPT = "Ana"
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]:
-    """A toy of each family under its name, with its folder."""
-    found = {}
+    """Return a toy of each family by name, with its folder."""
+    toys = {}
     for name in FAMILIES:
         place = tmp_path_factory.mktemp(name)
         with undrawn():
@@ -36,8 +36,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]
         (place / "run").rename(place / name)
         model = regard.load(place / name)
         assert isinstance(model, LanguageModel)
-        found[str(place / name)] = model
-    return found
+        toys[str(place / name)] = model
+    return toys
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_each_model_shows_what_it_finds_likely_and_goes_on(page: Browser, models
     texts = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
     for place, model in enumerate(models.values(), start=1):
         read = model.read_prompt(PromptRequest(prompt=PROMPT, shown=12))
-        names = ["end of line" if each.end else each.token for each in read.next]
+        names = ["end of line" if choice.end else choice.token for choice in read.next]
         assert page.run(texts, f".writer:nth-child({place}) .pick") == names
         assert "".join(page.run(texts, f".writer:nth-child({place}) .prompted")) == PROMPT
     page.find("#go-on").click()

@@ -1,4 +1,4 @@
-"""`regard translate` with a model that writes capitals, in portions of two lines, for tests of what is around a model.
+"""`regard translate` with a model that writes capitals, in portions of two lines, for tests of everything around it.
 
 python capital_translator.py ARGUMENT... runs a command line, by this model in its worker processes too. A line `die`
 kills whoever translates it, `die once` the first who does, and `end the job` who gave it to that one. At `stop once`
@@ -21,7 +21,7 @@ from regard.verbs.translate.request import TranslateRequest
 
 
 def write_model(folder: Path) -> Path:
-    """All that the command asks of a model's folder before it is loaded."""
+    """Write everything that the command needs of a model's folder before loading it."""
     update_folder(folder, {"recipe.toml": b"[decoding]\n"})
     return folder
 
@@ -46,7 +46,7 @@ class Capitals:
         if line == "end the job" and not mark.exists():
             mark.touch()
             os.kill(os.getppid(), signal.SIGKILL)
-            signal.pause()  # till that one's death is this one's too
+            signal.pause()  # until that one's death ends this one too
         if line == "die" or (line == "die once" and not mark.exists()):
             mark.touch()
             print("something is wrong", file=sys.stderr, flush=True)

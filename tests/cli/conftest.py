@@ -1,4 +1,4 @@
-"""What all tests of the command line share."""
+"""Fixtures that all command-line tests share."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -12,7 +12,7 @@ from regard.verbs.translate import line_translator, unfinished
 
 @pytest.fixture(scope="module", autouse=True)
 def few_trials() -> Iterator[None]:
-    """Luck is tried two hundred times instead of ten thousand, also in fixtures of a module."""
+    """Run two hundred significance trials instead of ten thousand, in module fixtures too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("regard.metrics.files.interval", partial(interval, resamples=200))
         for place in ("regard.metrics.files", "regard.runs.compare.findings"):
@@ -22,7 +22,7 @@ def few_trials() -> Iterator[None]:
 
 @pytest.fixture
 def capitals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every model translates into capitals, in portions of two lines."""
+    """Let every model translate into capitals, in portions of two lines."""
     monkeypatch.setattr(line_translator, "open_translator", Capitals)
     monkeypatch.setattr(line_translator, "PORTION", 2)
     monkeypatch.setattr(unfinished, "PORTION", 2)

@@ -1,4 +1,4 @@
-"""`regard translate` with a model that writes capitals, which halts where it is told until it may go on.
+"""`regard translate` with a model that writes capitals and pauses at a given moment.
 
 python pausing_translator.py MOMENT ARGUMENT... says on standard output that the moment has come, and goes on when it
 reads a line. The moments: `loading` the model, when the command line was found good; `writing`, when the first portion
@@ -20,7 +20,7 @@ MOMENTS = ("loading", "writing", "placing", "placed")
 
 
 def write_model(folder: Path) -> Path:
-    """All that the command asks of a model's folder before it is loaded."""
+    """Write everything that the command needs of a model's folder before loading it."""
     update_folder(folder, {"recipe.toml": b"[decoding]\n"})
     return folder
 
@@ -48,7 +48,7 @@ def run(moment: str, arguments: list[str]) -> int:
                 if portion.first:
                     come("writing")
                 capitals = [line.upper() for line in portion.lines]
-                yield portion, [Translated(each, 0.0, [], [], [(each, 0.0)], list) for each in capitals]
+                yield portion, [Translated(text, 0.0, [], [], [(text, 0.0)], list) for text in capitals]
 
     def replace(old: Path, new: Path) -> Path:
         come("placing")

@@ -1,4 +1,4 @@
-"""The one rule for what follows MODEL: texts by --text or as words, files by name, for every verb that reads."""
+"""The rule for what follows MODEL: texts by --text or as words, files by name, for every verb that reads."""
 
 import io
 import re
@@ -14,7 +14,7 @@ from regard.cli import main
 
 Given = Callable[..., tuple[int, bytes, str]]
 
-# verb -> the toy that is asked, its options, and the name of what it writes where that is a file
+# verb -> the toy to ask, its options, and the name of its output file, if any
 TEXTS: dict[str, tuple[str, list[str], str | None]] = {
     "translate": ("seq2seq", ["--beam", "2"], None),
     "look": ("encoder", [], None),
@@ -57,10 +57,10 @@ def ask(
         name, options, out = VERBS[verb]
         monkeypatch.setattr("sys.stdin", None if typed is None else io.TextIOWrapper(io.BytesIO(typed.encode())))
         into = [] if out is None else ["-o", out, "--overwrite"]
-        status, told = main([verb, str(toy(model or name)[0]), *following, *options, *into]), capsys.readouterr()
+        status, captured = main([verb, str(toy(model or name)[0]), *following, *options, *into]), capsys.readouterr()
         if status or out is None:
-            return status, told.out.encode(), told.err
-        return status, Path(out).read_bytes(), told.err
+            return status, captured.out.encode(), captured.err
+        return status, Path(out).read_bytes(), captured.err
 
     return run
 
@@ -86,9 +86,9 @@ def test_files_are_named_as_words_or_on_standard_input(verb: str, ask: Given, to
     assert len(by_name[1].splitlines()) == 2
     for following in ([], ["-"]):
         assert ask(verb, *following, typed="".join(f"{name}\n" for name in names)) == by_name
-    code, printed, said = ask(verb, "--text", "a")
+    code, printed, message = ask(verb, "--text", "a")
     assert (code, printed) == (2, b"")
-    assert "--text is for models that read text; a " in said
+    assert "--text is for models that read text; a " in message
 
 
 @pytest.mark.parametrize("verb", ["draw", "generate"])
@@ -111,10 +111,10 @@ def test_a_prompt_is_a_text(verb: str, ask: Given) -> None:
 )
 def test_what_cannot_be_decided_is_refused(verb: str, following: list[str], sentence: str, ask: Given) -> None:
     Path("here.txt").write_text("white\n", encoding="utf-8")
-    code, printed, said = ask(verb, *following)
+    code, printed, message = ask(verb, *following)
     assert (code, printed) == (2, b"")
-    assert sentence in said
-    assert "Traceback" not in said
+    assert sentence in message
+    assert "Traceback" not in message
 
 
 def test_a_text_by_option_is_never_a_file(ask: Given) -> None:
@@ -127,9 +127,9 @@ def test_a_text_by_option_is_never_a_file(ask: Given) -> None:
 def test_a_folder_is_no_file_unless_it_is_written_as_a_path(ask: Given) -> None:
     Path("house").mkdir()
     assert ask("generate", "house") == ask("generate", "--text", "house")
-    code, _, said = ask("generate", "./house")
+    code, _, message = ask("generate", "./house")
     assert code == 2
-    assert "house is a folder; name a text file inside it." in said
+    assert "house is a folder; name a text file inside it." in message
 
 
 @pytest.mark.parametrize("verb", ["look", "speak", "draw"])
@@ -137,41 +137,41 @@ def test_where_one_text_is_asked_for_several_words_are_refused_and_the_last_opti
     verb: str, ask: Given
 ) -> None:
     text = {"look": "a lovely film", "speak": "a b", "draw": "white"}[verb]
-    code, _, said = ask(verb, text, text)
+    code, _, message = ask(verb, text, text)
     assert code == 2
-    assert re.search("give one( text| to look at), not 2", said, re.IGNORECASE)
+    assert re.search("give one( text| to look at), not 2", message, re.IGNORECASE)
     assert ask(verb, "--text", "nobody", "--text", text) == ask(verb, "--text", text)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_standard_input_that_is_closed_is_refused(verb: str, ask: Given) -> None:
-    code, printed, said = ask(verb, "-", typed=None)
+    code, printed, message = ask(verb, "-", typed=None)
     assert (code, printed) == (2, b"")
-    assert "There is no standard input; name a file to read." in said
+    assert "There is no standard input; name a file to read." in message
 
 
 def test_only_one_file_is_translated_at_a_time(ask: Given) -> None:
     for name in ("one.txt", "two.txt"):
         Path(name).write_text("I see the house.\n", encoding="utf-8")
-    code, printed, said = ask("translate", "one.txt", "two.txt")
+    code, printed, message = ask("translate", "one.txt", "two.txt")
     assert (code, printed) == (2, b"")
-    assert "Only one file can be translated at a time; give one, not 2." in said
+    assert "Only one file can be translated at a time; give one, not 2." in message
     code, printed, _ = ask("answer", "one.txt", "two.txt")
     assert (code, len(printed.splitlines())) == (0, 2)
 
 
 def test_a_model_that_draws_from_chance_takes_no_text(ask: Given) -> None:
     for following in (["a"], ["--text", "a"], ["--prompt", "a"]):
-        code, _, said = ask("draw", *following, model="draw")
+        code, _, message = ask("draw", *following, model="draw")
         assert code == 2
-        assert said == "regard: This model reads no prompt; it draws at random or from strokes.\n"
+        assert message == "regard: This model reads no prompt; it draws at random or from strokes.\n"
 
 
 @pytest.mark.parametrize(("model", "reads"), [("gat", "a gat reads a node"), ("ram", "a ram reads a picture's file")])
 def test_a_model_that_reads_no_text_is_given_none(model: str, reads: str, ask: Given) -> None:
-    code, printed, said = ask("answer", "--text", "0", model=model)
+    code, printed, message = ask("answer", "--text", "0", model=model)
     assert (code, printed) == (2, b"")
-    assert f"--text is for models that read text; {reads}." in said
+    assert f"--text is for models that read text; {reads}." in message
 
 
 def test_numbers_of_nodes_are_words_or_lines(ask: Given) -> None:

@@ -1,4 +1,4 @@
-"""A machine with a memory through the command line: answers, scores by length, what it looked at, what is refused."""
+"""A memory machine on the command line: answers, scores by length, attention, and refusals."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from regard.runs.train import train
 
 @pytest.fixture(scope="module")
 def copier(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A neural Turing machine that has learnt in a second or two to copy an item of two bits."""
+    """Return a neural Turing machine trained for a second or two to copy an item of two bits."""
     folder = tmp_path_factory.mktemp("copier")
     held_out = {"items": [1, 4], "examples": 2}
     data = {"algorithm": "copy", "bits": 2, "most": 1, "valid": {"items": [1], "examples": 20}, "test": held_out}
@@ -50,9 +50,9 @@ def test_its_scores_are_told_by_length_also_beyond_what_it_learnt(
     copier: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["evaluate", str(copier), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [*told["parts"]] == ["1 item", "4 items"]
-    assert [each["metric"] for each in told["scores"]] == ["loss", "bit_error", "exact"]
+    report = json.loads(capsys.readouterr().out)
+    assert [*report["parts"]] == ["1 item", "4 items"]
+    assert [score["metric"] for score in report["scores"]] == ["loss", "bit_error", "exact"]
 
 
 def test_what_it_looked_at_is_drawn(copier: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`regard answer` and `regard look` of a story: from a file, from standard input, and what is refused."""
+"""`regard answer` and `regard look` with a story: from a file, from standard input, and refusals."""
 
 import io
 import json
@@ -32,12 +32,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """What a command line gives: its status, what it prints and what it remarks."""
+    """Return the status, output and remarks of a command line."""
 
     def command(*arguments: object, typed: str = "") -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(typed.encode())))
-        status, found = main(list(map(str, arguments))), capsys.readouterr()
-        return status, found.out, found.err
+        status, captured = main(list(map(str, arguments))), capsys.readouterr()
+        return status, captured.out, captured.err
 
     return command
 
@@ -45,9 +45,9 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 def test_each_question_of_a_file_gets_an_answer_in_its_order(run: Run, model: Path, tmp_path: Path) -> None:
     story = tmp_path / "story.txt"
     story.write_text(STORY, encoding="utf-8")
-    code, out, said = run("answer", model, story)
+    code, out, message = run("answer", model, story)
     assert (code, len(out.splitlines())) == (0, 2)
-    assert "its first fact is dropped" in said
+    assert "its first fact is dropped" in message
     assert run("answer", model, typed=STORY)[1] == out
     first, second = map(json.loads, run("answer", model, story, "--json")[1].splitlines())
     assert [first["answer"], second["answer"]] == out.splitlines()
@@ -56,10 +56,10 @@ def test_each_question_of_a_file_gets_an_answer_in_its_order(run: Run, model: Pa
 
 
 def test_that_stories_are_longer_than_the_memory_is_said_once(run: Run, model: Path) -> None:
-    told = "Ana went to the garden.\n" * 4 + "Where is Ana?\n"
-    code, out, said = run("answer", model, typed=told * 3 + "\nEva went to the office.\nWhere is Eva?\n")
+    story_text = "Ana went to the garden.\n" * 4 + "Where is Ana?\n"
+    code, out, message = run("answer", model, typed=story_text * 3 + "\nEva went to the office.\nWhere is Eva?\n")
     assert (code, len(out.splitlines())) == (0, 4)
-    assert said == (
+    assert message == (
         "3 of 4 questions are about more facts than the model remembers; "
         "the first facts of these stories are dropped.\n"
     )
@@ -69,18 +69,18 @@ def test_a_fault_at_a_terminal_leaves_the_story_as_it_was(
     run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("regard.console.lines.TextInput.is_typed", True)
-    code, out, said = run("answer", model, typed="Ana went to the garden.\nWhere is Bob?\nWhere is Ana?\n")
+    code, out, message = run("answer", model, typed="Ana went to the garden.\nWhere is Bob?\nWhere is Ana?\n")
     assert (code, len(out.splitlines())) == (0, 1)
-    assert said.startswith("The model does not know the word 'bob' of 'Where is Bob?'; it knows 11 words.")
-    assert said.endswith("An empty line begins another story.\n")
+    assert message.startswith("The model does not know the word 'bob' of 'Where is Bob?'; it knows 11 words.")
+    assert message.endswith("An empty line begins another story.\n")
 
 
 def test_what_is_looked_at_is_the_last_question(run: Run, model: Path, tmp_path: Path) -> None:
     story = tmp_path / "story.txt"
     story.write_text(STORY, encoding="utf-8")
-    code, out, said = run("look", model, story)
+    code, out, message = run("look", model, story)
     assert code == 0
-    assert "Where is Eva? →" in said
+    assert "Where is Eva? →" in message
     assert "Ana went to the office." in out
     assert "(1 earlier fact is forgotten)" in out
     assert run("look", model, story, "-o", tmp_path / "hops.json")[0] == 0
@@ -100,26 +100,26 @@ def test_what_is_looked_at_is_the_last_question(run: Run, model: Path, tmp_path:
 def test_a_fault_is_one_sentence(run: Run, model: Path, tmp_path: Path, text: str, sentence: str) -> None:
     story = tmp_path / "story.txt"
     story.write_text(text, encoding="utf-8")
-    code, out, said = run("answer", model, story)
+    code, out, message = run("answer", model, story)
     assert (code, out) == (2, "")
-    assert f"regard: {story}" in said
-    assert sentence in said
+    assert f"regard: {story}" in message
+    assert sentence in message
 
 
 def test_a_file_that_is_not_there_is_a_fault(run: Run, model: Path) -> None:
-    code, _, said = run("answer", model, "nowhere.txt")
+    code, _, message = run("answer", model, "nowhere.txt")
     assert code == 2
-    assert "There is no file nowhere.txt." in said
+    assert "There is no file nowhere.txt." in message
 
 
 @pytest.mark.parametrize("verb", ["answer", "look"])
 def test_a_story_on_one_line_is_asked_for_its_facts(run: Run, model: Path, verb: str) -> None:
-    code, _, said = run(verb, model, f"{'Ana went to the garden. ' * 20}Where is Ana?")
+    code, _, message = run(verb, model, f"{'Ana went to the garden. ' * 20}Where is Ana?")
     assert code == 2
-    assert "it has no facts: tell something before you ask 'Ana went to the garden." in said
+    assert "it has no facts: tell something before you ask 'Ana went to the garden." in message
 
 
 def test_scores_are_told_of_the_whole_and_of_each_file(run: Run, model: Path) -> None:
     scores = json.loads(run("evaluate", model, "--json")[1])
-    assert {each["metric"] for each in scores["scores"]} == {"error", "loss", "agreement"}
+    assert {score["metric"] for score in scores["scores"]} == {"error", "loss", "agreement"}
     assert list(scores["parts"]) == ["walks"]

@@ -1,4 +1,4 @@
-"""Every command that is given a model says if it has hardly been trained, and the server tells its page."""
+"""Every command reports a model that has hardly been trained, and the server tells its page."""
 
 import json
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from regard.cli import MODELS, _root, main
 from regard.serving.known import known_of
 from regard.training.pace import Course
 
-# What a command must be given beside its model.
+# Arguments that a command needs besides its model.
 REST: dict[str, list[str]] = {
     "neighbours": ["word"],
     "analogy": ["a", "b", "c"],
@@ -33,15 +33,15 @@ CAUTION = "This model has hardly been trained (step 22 of 3,000, never validated
 
 
 def commands(command: Any, name: str) -> dict[str, Any]:
-    """All commands behind one, by what is typed."""
+    """Return all subcommands of a command by the words to type."""
     command = command._load() if hasattr(command, "_load") else command
     inner = getattr(command, "commands", {})
     if not inner:
         return {name: command}
-    return {key: value for part, each in inner.items() for key, value in commands(each, f"{name} {part}").items()}
+    return {key: value for part, command in inner.items() for key, value in commands(command, f"{name} {part}").items()}
 
 
-ALL = {key: value for name, each in _root().commands.items() for key, value in commands(each, name).items()}
+ALL = {key: value for name, command in _root().commands.items() for key, value in commands(command, name).items()}
 OF_MODELS = {
     name: parameter
     for name, command in ALL.items()
@@ -51,7 +51,7 @@ OF_MODELS = {
 
 
 def hardly_trained(folder: Path, **more: Any) -> Path:
-    """The files of a run that was stopped in its first minutes, as far as they matter here."""
+    """Write the relevant files of a run that was stopped in its first minutes."""
     (folder / "training").mkdir(parents=True)
     course = asdict(Course(step=22, steps=3000, best=22, ended="the 3 minutes are over")) | more
     (folder / "training" / "pace.json").write_text(json.dumps({"items": 1, "seconds": 1.0, "course": course}))
@@ -85,14 +85,14 @@ def test_a_trained_model_is_not_spoken_of(tmp_path: Path, capsys: pytest.Capture
 def test_of_several_models_it_is_said_which(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folders = [str(hardly_trained(tmp_path / name)) for name in ("one", "two")]
     assert main(["serve", *folders]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert all(f"{folder}: {CAUTION}" in said for folder in folders)
+    message = " ".join(capsys.readouterr().err.split())
+    assert all(f"{folder}: {CAUTION}" in message for folder in folders)
 
 
 @pytest.mark.parametrize("validated", [True, False])
 def test_the_server_tells_of_it_and_of_the_measure_that_chose(tmp_path: Path, validated: bool) -> None:
     folder = hardly_trained(tmp_path / "run", validated=validated)
     update_folder(folder, {RECIPE: b'family = "rnn"\n[data]\ntrain = "a.txt"\n[training]\nbest_by = "f1"\n'})
-    known = known_of(folder)
-    assert known["best_by"] == "f1"
-    assert known["hardly_trained"].model_dump() == {"step": 22, "steps": 3000, "validated": validated}
+    knowledge = known_of(folder)
+    assert knowledge["best_by"] == "f1"
+    assert knowledge["hardly_trained"].model_dump() == {"step": 22, "steps": 3000, "validated": validated}

@@ -1,4 +1,4 @@
-"""What a command imports before its first answer; counted, for seconds depend on the machine."""
+"""Imports of a command before its first answer, counted because seconds depend on the machine."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Comparing through the real command line: training, resuming, interrupting, side by side, and the table."""
+"""`regard compare` on the real command line: training, resuming, interrupting, parallel runs, and the table."""
 
 import json
 import shutil
@@ -72,7 +72,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def compared(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a whole comparison; who changes it takes a copy."""
+    """Return the folder of a whole comparison. Tests that change it must copy it first."""
     out = tmp_path_factory.mktemp("compared") / "out"
     with undrawn():
         assert main(["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(out)]) == 0
@@ -86,18 +86,18 @@ def copied(compared: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_pictures(compared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Comparisons of this test draw nothing, which takes half of the time of one whose runs are finished."""
+    """Draw nothing in comparisons of this test; drawing takes half the time once the runs are finished."""
     for draw in ("draw_by_length", "draw_comparison", "draw_curves"):
-        monkeypatch.setattr(f"regard.runs.compare.running.{draw}", lambda *given: set())
+        monkeypatch.setattr(f"regard.runs.compare.running.{draw}", lambda *arguments: set())
 
 
 def numbers(folder: Path) -> dict[str, Any]:
-    """What a comparison found, without where it lies and how fast it went."""
-    found: dict[str, Any] = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
-    for variant in found["variants"]:
+    """Return the results of a comparison without its location and speed."""
+    report: dict[str, Any] = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
+    for variant in report["variants"]:
         del variant["folders"], variant["tokens_per_second"]
-    del found["jobs"]
-    return found
+    del report["jobs"]
+    return report
 
 
 def weights(folder: Path, names: Sequence[str] = NAMES) -> list[bytes]:
@@ -122,25 +122,25 @@ def test_the_scores_are_those_of_evaluate(compared: Path, capsys: pytest.Capture
 
 def test_the_outputs_of_every_run_are_kept(compared: Path) -> None:
     for name in NAMES:
-        kept = json.loads((compared / name / "outputs.json").read_text(encoding="utf-8"))
+        outputs = json.loads((compared / name / "outputs.json").read_text(encoding="utf-8"))
         model = regard.load(compared / name)  # the folder is still a valid model
         sources = (Path(model.recipe.data.test[0].source or "")).read_text(encoding="utf-8").splitlines()
-        assert kept["outputs"] == [each.text for each in model.translate(sources)]
-        assert kept["split"] == "test"
+        assert outputs["outputs"] == [translation.text for translation in model.translate(sources)]
+        assert outputs["split"] == "test"
 
 
 def test_one_table_and_all_files(compared: Path, recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = weights(compared)
     assert main(["compare", str(recipe), *NORMS, "--seeds", "2", "--out", str(compared), "--resume"]) == 0
-    said = capsys.readouterr()
-    lines = said.out.splitlines()
+    message = capsys.readouterr()
+    lines = message.out.splitlines()
     assert lines[0].split() == ["model.norm", "bleu", *(["against", "the", "first"]), "chrf",
                                 *(["against", "the", "first"]), "parameters", "tokens/s"]  # fmt: skip
     assert [line.split()[0] for line in lines[1:]] == ["before", "after"]
     assert " p = " in lines[2] or " p < " in lines[2]
-    assert "2 variants with 2 seeds each: 4 runs." in said.err
-    assert "4 of 4 runs are finished already." in said.err
-    assert "the mean of 2 seeds ± their spread, the largest minus the smallest" in said.err
+    assert "2 variants with 2 seeds each: 4 runs." in message.err
+    assert "4 of 4 runs are finished already." in message.err
+    assert "the mean of 2 seeds ± their spread, the largest minus the smallest" in message.err
     assert weights(compared) == before
     assert (compared / "comparison.md").read_text(encoding="utf-8").startswith("# norms\n\n| model.norm | bleu |")
     pictures = ("comparison.png", "by-length.png", "losses.png")
@@ -158,15 +158,15 @@ def test_the_table_is_written_where_it_is_wanted(
         ("nowhere/table.tex", "nowhere to write table.tex into."),
     ):
         assert main([*again, "-o", str(tmp_path / refused)]) == 2
-        said = capsys.readouterr().err
-        assert sentence in said
-        assert "runs" not in said  # nothing was begun
-    wanted = [f"-o{tmp_path / 'table.tex'}", f"-o{tmp_path / 'table.csv'}"]
-    assert main([*again, *wanted]) == 0
+        message = capsys.readouterr().err
+        assert sentence in message
+        assert "runs" not in message  # nothing was started
+    options = [f"-o{tmp_path / 'table.tex'}", f"-o{tmp_path / 'table.csv'}"]
+    assert main([*again, *options]) == 0
     assert f"Wrote {tmp_path / 'table.csv'}." in capsys.readouterr().err
     for suffix in ("tex", "csv"):
         assert (tmp_path / f"table.{suffix}").read_bytes() == (compared / f"comparison.{suffix}").read_bytes()
-    assert main([*again, *wanted]) == 2
+    assert main([*again, *options]) == 2
     assert "table.tex exists already" in capsys.readouterr().err
 
 
@@ -191,8 +191,8 @@ def test_perplexity_is_that_of_evaluate(copied: Path, recipe: Path, capsys: pyte
     options = ["--seeds", "2", "--metric", "perplexity", "--out", str(copied), "--resume", "--json"]
     assert main(["compare", str(recipe), *NORMS, *options]) == 0
     value = json.loads(capsys.readouterr().out)["variants"][1]["measures"][0]["values"][0]
-    kept = json.loads((copied / "after/seed-1/outputs.json").read_text(encoding="utf-8"))
-    assert value == pytest.approx(2.718281828459045 ** (sum(kept["nats"]) / sum(kept["tokens"])))
+    outputs = json.loads((copied / "after/seed-1/outputs.json").read_text(encoding="utf-8"))
+    assert value == pytest.approx(2.718281828459045 ** (sum(outputs["nats"]) / sum(outputs["tokens"])))
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -200,9 +200,9 @@ def test_by_length_the_counts_add_up(compared: Path, recipe: Path, capsys: pytes
     arguments = ["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(compared), "--resume"]
     assert main(arguments) == 0
     assert "bleu by source length\nsource words  sentences" in capsys.readouterr().out
-    found = numbers(compared)
-    assert sum(bucket["sentences"] for bucket in found["buckets"]) == 60
-    assert len(found["variants"][0]["measures"][0]["by_length"]) == len(found["buckets"]) > 1
+    report = numbers(compared)
+    assert sum(bucket["sentences"] for bucket in report["buckets"]) == 60
+    assert len(report["variants"][0]["measures"][0]["by_length"]) == len(report["buckets"]) > 1
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -258,7 +258,7 @@ def test_ctrl_c_leaves_a_comparison_that_goes_on_exactly(recipe: Path, compared:
 def test_side_by_side_is_one_after_the_other_and_a_failure_stops_no_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With models that count, whose processes take a third of the time of others."""
+    """Models that count are used, whose processes take a third of the time of others."""
     out, command = tmp_path / "out", side_by_side._command
     arguments = ["compare", str(write_recipe(tmp_path)), "--vary", "model.order=1,2", "--seeds", "1"]
     assert main([*arguments, "--out", str(tmp_path / "one")]) == 0
@@ -268,10 +268,10 @@ def test_side_by_side_is_one_after_the_other_and_a_failure_stops_no_one(
     )
     capsys.readouterr()
     assert main([*arguments, "--out", str(out), "--jobs", "2"]) == 2
-    said = capsys.readouterr()
-    assert "regard: 1 of 2 runs failed; --resume tries them again." in said.err
-    assert "regard: 1, seed 1: The disk is full." in said.err
-    assert [line.split()[0] for line in said.out.splitlines()[1:]] == ["2"]
+    message = capsys.readouterr()
+    assert "regard: 1 of 2 runs failed; --resume tries them again." in message.err
+    assert "regard: 1, seed 1: The disk is full." in message.err
+    assert [line.split()[0] for line in message.out.splitlines()[1:]] == ["2"]
     written = (out / "comparison.md").read_text(encoding="utf-8")
     assert "- 1, seed 1: The disk is full." in written
     assert "- 1 is not in the table, because none of its runs was trained." in written
@@ -295,7 +295,7 @@ def test_ctrl_c_stops_those_that_run_side_by_side(recipe: Path, tmp_path: Path) 
     assert "2 runs not finished; --resume continues from there." in rest
     for log in logs:
         assert "interrupted; --resume continues from here" in log.read_text(encoding="utf-8")
-        with runs.locked_run(RunFolder(log.parents[1])):  # nobody trains there any more
+        with runs.locked_run(RunFolder(log.parents[1])):  # no process trains there any more
             assert RunFolder(log.parents[1]).steps()[-1] > 0
 
 
@@ -314,9 +314,9 @@ def test_without_test_data_the_validation_data_is_scored(
     settings = ["--set", "data.test=[]", "--set", "data.valid=[]", "--set", "training.steps=1", "--seeds", "1"]
     out = str(tmp_path / "out")
     assert main(["compare", str(recipe), *NORMS, *settings, "--set", "training.save_every=1", "--out", out]) == 0
-    said = capsys.readouterr()
-    assert "sentences of the split valid" in said.err
-    assert "±" not in said.out
+    message = capsys.readouterr()
+    assert "sentences of the split valid" in message.err
+    assert "±" not in message.out
     assert main(["compare", str(recipe), *NORMS, *settings, "--split", "test", "--out", out, "--resume"]) == 2
     assert "The recipe names no test data; give --split valid." in capsys.readouterr().err
 
@@ -347,9 +347,9 @@ def test_a_run_of_another_recipe_is_refused_before_anything_is_trained(
 ) -> None:
     arguments = ["compare", str(recipe), *NORMS, "--seeds", "3", "--out", str(copied), "--resume"]
     assert main([*arguments, "--set", "model.dropout=0.4"]) == 2
-    said = capsys.readouterr().err
-    assert "cannot be resumed with another recipe" in said
-    assert "model.dropout was 0.1 and is now 0.4" in said
+    message = capsys.readouterr().err
+    assert "cannot be resumed with another recipe" in message
+    assert "model.dropout was 0.1 and is now 0.4" in message
     assert not (copied / "before" / "seed-3").exists()
 
 

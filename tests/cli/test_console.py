@@ -1,4 +1,4 @@
-"""What commands speak and write with."""
+"""Input and output of commands."""
 
 from codecs import BOM_UTF8
 from pathlib import Path

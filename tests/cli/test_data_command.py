@@ -49,10 +49,10 @@ ABOUT = {"title": "Toy", "what": "a toy", "licence": "CC0", "terms": "Do.", "sou
 
 @pytest.fixture
 def toy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A catalogue of one set whose only file lies packed in a folder elsewhere."""
+    """Return a catalogue of one set whose only file is compressed in another folder."""
     file = {"path": "a.txt", "size": len(TEXT), "sha256": hashlib.sha256(TEXT).hexdigest(), "derived": "By hand."}
-    made = read_entries({"toy": {**ABOUT, "files": [file]}})
-    monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: made)
+    catalogue = read_entries({"toy": {**ABOUT, "files": [file]}})
+    monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: catalogue)
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere/a.txt.gz").write_bytes(gzip.compress(TEXT))
     return folder
@@ -60,14 +60,14 @@ def toy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_get_shows_the_licence_first_and_then_where_the_files_are(toy, capsys):
     assert main(["data", "get", "toy", "--from", str(toy / "elsewhere")]) == 0
-    told = capsys.readouterr()
-    assert told.out.splitlines() == [
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == [
         "toy: Toy",
         "  licence: CC0. Do.",
         "  source: https://toys.example",
         f"  now in {toy / 'data/toy'}",
     ]
-    assert "toy: bytes of a.txt.gz" in told.err
+    assert "toy: bytes of a.txt.gz" in captured.err
     assert gzip.decompress((toy / "data/toy/a.txt.gz").read_bytes()) == TEXT
 
 
@@ -90,9 +90,9 @@ def test_get_says_that_a_set_is_complete(toy, capsys):
 
 def test_get_as_json_is_json_alone(toy, capsys):
     assert main(["data", "get", "toy", "--from", str(toy / "elsewhere"), "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["sets"]
-    assert (found["name"], found["licence"], found["folder"]) == ("toy", "CC0", str(toy / "data/toy"))
-    assert found["presence"] == "here"
+    (entry,) = json.loads(capsys.readouterr().out)["sets"]
+    assert (entry["name"], entry["licence"], entry["folder"]) == ("toy", "CC0", str(toy / "data/toy"))
+    assert entry["presence"] == "here"
 
 
 def test_a_set_that_cannot_be_had_is_one_sentence_and_status_2(toy, capsys):
@@ -105,9 +105,9 @@ def test_a_set_that_cannot_be_had_is_one_sentence_and_status_2(toy, capsys):
 
 def test_of_several_names_an_unknown_one_stops_before_anything_is_done(folder, capsys):
     assert main(["data", "get", "multi30k", "cmudcit"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "There is no data set 'cmudcit'; did you mean 'cmudict'?" in told.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "There is no data set 'cmudcit'; did you mean 'cmudict'?" in captured.err
     assert not (folder / "data").exists()
 
 

@@ -1,4 +1,4 @@
-"""The demo, which shows right translations, and says so where one is wrong."""
+"""The demo shows right translations, and says so where one is wrong."""
 
 import json
 import re
@@ -32,8 +32,8 @@ def test_what_to_try_next_can_be_typed(called: str, shown: str, monkeypatch: pyt
 
 
 def test_the_corpus_is_written_with_its_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["demo", "--languages", "en-ru", "--write-corpus", str(tmp_path / "corpus")]
-    assert main(asked) == 0
+    command = ["demo", "--languages", "en-ru", "--write-corpus", str(tmp_path / "corpus")]
+    assert main(command) == 0
     written = capsys.readouterr().out.splitlines()
     endings = ["en", "ru", "links", "roles.jsonl"]
     assert written == [str(tmp_path / "corpus" / f"{s}.{e}") for s in ("train", "valid", "test") for e in endings]
@@ -41,9 +41,9 @@ def test_the_corpus_is_written_with_its_links(tmp_path: Path, capsys: pytest.Cap
     assert [len(column) for column in columns] == [30_001] * 4
     assert [column[0] for column in columns[:3]] == ["I love books.", "Я люблю книги.", "0-0 1-1 2-2"]
     assert json.loads(columns[3][0])["target"] == {"verb-subject": [[1, 0]], "verb-object": [[1, 2]]}
-    assert main(asked) == 2
+    assert main(command) == 2
     assert "train.en exists already; give --overwrite to replace it." in capsys.readouterr().err
-    assert main([*asked, "--overwrite"]) == 0
+    assert main([*command, "--overwrite"]) == 0
 
 
 def test_languages_that_there_are_not_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,10 +55,10 @@ def test_languages_that_there_are_not_are_refused(capsys: pytest.CaptureFixture[
 def test_what_is_shown_of_pronouns_can_be_said(corpus: str) -> None:
     """Each word of the translations occurs in the training text, and none of the sentences does."""
     learnt = dict(pairs("train", corpus))
-    known = {word for text in learnt.values() for word in re.findall(r"\w+", text.lower())}
+    vocabulary = {word for text in learnt.values() for word in re.findall(r"\w+", text.lower())}
     for english, translation in demo.SHOWN[corpus].sentences.items():
         assert learnt.get(english, translation) == translation
-        assert {*re.findall(r"\w+", translation.lower())} <= known
+        assert {*re.findall(r"\w+", translation.lower())} <= vocabulary
 
 
 def test_a_wrong_translation_is_told_with_the_right_one(

@@ -1,4 +1,4 @@
-"""The doctor: what it finds on a healthy machine, and what it says to a sick one."""
+"""The doctor: its findings on a healthy machine and on a faulty one."""
 
 import json
 import tomllib
@@ -23,7 +23,7 @@ def requirements(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _healthy_torch(monkeypatch):
-    """Loading torch takes seconds and is none of these tests' business but one."""
+    """Skip loading torch, which takes seconds and matters to one test only."""
     monkeypatch.setattr(doctor, "_torch", lambda: {"version": "2.13.0", "cuda": [], "threads": 2})
 
 
@@ -37,8 +37,8 @@ def test_a_healthy_machine(capsys, tmp_path, monkeypatch):
 
 
 def test_it_says_where_regard_is_and_how_to_install_what_is_only_a_folder(monkeypatch):
-    found = doctor.examine()
-    assert doctor.report_lines(found)[0].endswith(f"{found['regard']} in {Path(doctor.__file__).parents[1]}")
+    findings = doctor.examine()
+    assert doctor.report_lines(findings)[0].endswith(f"{findings['regard']} in {Path(doctor.__file__).parents[1]}")
 
     def fail(name):
         raise metadata.PackageNotFoundError(name)
@@ -51,8 +51,8 @@ def test_it_says_where_regard_is_and_how_to_install_what_is_only_a_folder(monkey
 
 
 def test_beside_a_gpu_it_says_how_many_threads_are_used(monkeypatch):
-    found = {"version": "2.13.0", "cuda": ["NVIDIA H200"], "threads": 16, "threads_beside_gpu": 2, "kernels": None}
-    monkeypatch.setattr(doctor, "_torch", lambda: found)
+    facts = {"version": "2.13.0", "cuda": ["NVIDIA H200"], "threads": 16, "threads_beside_gpu": 2, "kernels": None}
+    monkeypatch.setattr(doctor, "_torch", lambda: facts)
     lines = doctor.report_lines(doctor.examine())
     assert any(line.endswith("NVIDIA H200, the CPU, 16 threads (2 next to a GPU)") for line in lines)
 
@@ -65,8 +65,8 @@ def test_after_the_demo_comes_translating(tmp_path, monkeypatch):
 
 def test_versions_are_compared_as_numbers(requirements):
     requirements("rich>=2.0", "typer>=99.1", "no-such-package>=1.5", 'nothing-here; extra == "dev"', "numpy")
-    found = {dependency.name: dependency.will_do for dependency in doctor.dependencies()}
-    assert found == {"rich": True, "typer": False, "no-such-package": False, "numpy": True}
+    verdicts = {dependency.name: dependency.will_do for dependency in doctor.dependencies()}
+    assert verdicts == {"rich": True, "typer": False, "no-such-package": False, "numpy": True}
 
 
 def test_what_is_missing_is_named_with_the_way_to_get_it(requirements, capsys):
@@ -82,9 +82,9 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(requirements, capsys):
 def test_json_says_the_same(requirements, capsys):
     requirements("rich>=2")
     doctor.command(as_json=True)
-    found = json.loads(capsys.readouterr().out)
-    assert found["missing"] == []
-    assert found["dependencies"] == [
+    report = json.loads(capsys.readouterr().out)
+    assert report["missing"] == []
+    assert report["dependencies"] == [
         {"name": "rich", "needed": "2", "found": metadata.version("rich"), "will_do": True}
     ]
 
@@ -98,9 +98,9 @@ def test_an_extra_is_here_or_the_way_to_get_it_is_told(requirements, capsys):
     requirements('rich>=2; extra == "onnx"', 'no-such-package; extra == "pictures"')
     doctor.command()
     rows = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines() if line.startswith("extra "))
-    found = {name.removeprefix("extra "): finding.strip() for name, finding in rows.items()}
-    assert found["onnx"] == "works"
-    assert found["pictures"].startswith("not installed; `pip install 'regard[pictures]'` installs it")
+    extras = {name.removeprefix("extra "): finding.strip() for name, finding in rows.items()}
+    assert extras["onnx"] == "works"
+    assert extras["pictures"].startswith("not installed; `pip install 'regard[pictures]'` installs it")
 
 
 def test_a_torch_that_cannot_be_loaded_is_told(monkeypatch, capsys):

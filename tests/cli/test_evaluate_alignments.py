@@ -16,16 +16,16 @@ def files(tmp_path: Path) -> dict[str, Path]:
         "reference": "Eu amo livros.\nAna dorme.\n",
         "alignments": "0-0 1-1 2?2\n0-0 1p1\n",
     }
-    found = {}
+    paths = {}
     for name, text in texts.items():
-        found[name] = tmp_path / name
-        found[name].write_text(text, encoding="utf-8")
-    return found
+        paths[name] = tmp_path / name
+        paths[name].write_text(text, encoding="utf-8")
+    return paths
 
 
 def asked(model: Path, files: dict[str, Path], *more: str) -> list[str]:
-    given = [part for name, path in files.items() for part in (f"--{name}", str(path))]
-    return ["evaluate", str(model), *given, "--metric", "aer", *more]
+    options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
+    return ["evaluate", str(model), *options, "--metric", "aer", *more]
 
 
 def test_the_error_rate_says_which_attention_it_is_of(
@@ -35,13 +35,13 @@ def test_the_error_rate_says_which_attention_it_is_of(
     printed = capsys.readouterr()
     (score,) = json.loads(printed.out)["scores"]
     assert (score["metric"], score["n"], score["split"]) == ("aer", 2, None)
-    # With two blocks the last but one is the first; nothing is known of this model's validation data.
+    # With two blocks the last but one is the first; this model's validation data is unknown.
     assert score["signature"] == "attention:cross.1.mean|step:own|chosen:usual"
     assert "Links are read from the mean of the heads of cross-attention block 1, the default: " in printed.err
-    # Five words are written, so five links are found; three are sure: the rate is 1 − (sure + possible found) / 8.
+    # Five words give five links, three of them sure: the rate is 1 − (sure + possible found) / 8.
     assert (score["value"] * 8 / 100) % 1 == pytest.approx(0, abs=1e-9)
     by_python = regard.evaluate(trained, quiet=True, metrics=["aer"], **files)
-    assert [each.value for each in by_python] == [score["value"]]
+    assert [score.value for score in by_python] == [score["value"]]
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,6 @@ def test_links_are_needed_and_are_for_this_metric_alone(
     links = files.pop("alignments")
     assert main(asked(trained, files)) == 2
     assert "aer needs known links; give them as --alignments FILE" in capsys.readouterr().err
-    given = ["--source", str(files["source"]), "--reference", str(files["reference"]), "--alignments", str(links)]
-    assert main(["evaluate", str(trained), *given]) == 2
+    options = ["--source", str(files["source"]), "--reference", str(files["reference"]), "--alignments", str(links)]
+    assert main(["evaluate", str(trained), *options]) == 2
     assert "--alignments is for the alignment error rate; add --metric aer." in capsys.readouterr().err

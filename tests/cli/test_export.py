@@ -1,4 +1,4 @@
-"""`regard export`: into the model folder by default, elsewhere if told, and never over what is not an export."""
+"""`regard export`: into the model folder by default, elsewhere on request, and never over other files."""
 
 import shutil
 import sys
@@ -88,8 +88,8 @@ def test_export_never_replaces_what_is_no_export(
     (treasure / "letters.txt").write_text("dear", encoding="utf-8")
     for out in (treasure, copied, copied / "recipe.toml"):
         assert main(["export", str(copied), "--to", "ctranslate2", "-o", str(out), "--overwrite"]) == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1, said
+        message = capsys.readouterr().err
+        assert message.count("\n") == 1, message
     assert files(treasure) == {"letters.txt": b"dear"}
     assert (copied / "recipe.toml").is_file()
 

@@ -16,7 +16,7 @@ from regard.cli import main
 
 
 def train(folder: Path, out: str, *more: str, table: dict[str, Any] | None = None, seed: int = 1) -> Path:
-    """The run of a small recipe with three members."""
+    """Return the run of a small recipe with three members."""
     recipe = folder / "recipe.toml"
     recipe.write_text(tomli_w.dumps(table or small_recipe(folder / "graph", members=3, seed=seed)), encoding="utf-8")
     with undrawn():
@@ -83,10 +83,10 @@ def test_python_answers_the_same(run: Path) -> None:
 def test_what_cannot_be_asked_is_refused(
     run: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([str(run) if each == "RUN" else each for each in arguments]) == 2
-    said = capsys.readouterr()
-    assert words in said.err
-    assert said.out == ""
+    assert main([str(run) if argument == "RUN" else argument for argument in arguments]) == 2
+    message = capsys.readouterr()
+    assert words in message.err
+    assert message.out == ""
 
 
 def test_a_translator_gives_no_answers(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,8 +110,8 @@ def test_recipes_that_cannot_be_trained_leave_nothing_behind(
     tmp_path: Path, changes: dict[str, dict[str, Any]], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = small_recipe(tmp_path / "graph")
-    for section, own in changes.items():
-        table[section] = table.get(section, {}) | own
+    for section, options in changes.items():
+        table[section] = table.get(section, {}) | options
     (tmp_path / "recipe.toml").write_text(tomli_w.dumps(table), encoding="utf-8")
     assert main(["train", str(tmp_path / "recipe.toml"), "--out", str(tmp_path / "run")]) == 2
     assert words in capsys.readouterr().err
@@ -119,7 +119,7 @@ def test_recipes_that_cannot_be_trained_leave_nothing_behind(
 
 
 def test_resumed_is_never_stopped(tmp_path: Path) -> None:
-    """Dropout is on, and members are judged by themselves; the weights are the same to the last bit."""
+    """Dropout is on and members are judged separately; the weights are equal to the last bit."""
     whole = train(tmp_path, "whole", "--set", "training.steps=20", "--set", "training.save_every=5")
     train(tmp_path, "halves", "--set", "training.steps=10", "--set", "training.save_every=5")
     halves = train(tmp_path, "halves", "--set", "training.steps=20", "--set", "training.save_every=5", "--resume")
@@ -151,10 +151,10 @@ def test_a_node_is_looked_at_in_every_form(run: Path, tmp_path: Path, capsys: py
     assert shown.err.startswith("0 → blue (")
     for suffix in (".png", ".svg", ".html", ".json"):
         assert main(["look", str(run), "0", "-o", str(tmp_path / f"node{suffix}")]) == 0
-    found = json.loads((tmp_path / "node.json").read_text(encoding="utf-8"))
-    assert (found["text"], found["side"]) == ("0", "nodes to nodes")
-    assert found["nodes"][0] == {"name": "0", "ring": 0, "answer": "blue", "label": "blue"}
-    for block in found["blocks"]:
+    report = json.loads((tmp_path / "node.json").read_text(encoding="utf-8"))
+    assert (report["text"], report["side"]) == ("0", "nodes to nodes")
+    assert report["nodes"][0] == {"name": "0", "ring": 0, "answer": "blue", "label": "blue"}
+    for block in report["blocks"]:
         assert [sum(head) for head in block["weights"]] == pytest.approx([1] * len(block["weights"]))
 
 
@@ -168,10 +168,10 @@ def test_two_rings_reach_farther(run: Path, tmp_path: Path) -> None:
 
 def test_heads_are_reported_on_a_split(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["heads", str(run), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["split"], found["by"]) == ("valid", "sharpness")
-    assert {(head["block"], head["head"]) for head in found["heads"]} == {(1, 1), (1, 2), (2, 1)}
-    assert all(head["looks"] == 3 * NODES and head["diagonal"] is None for head in found["heads"])
+    report = json.loads(capsys.readouterr().out)
+    assert (report["split"], report["by"]) == ("valid", "sharpness")
+    assert {(head["block"], head["head"]) for head in report["heads"]} == {(1, 1), (1, 2), (2, 1)}
+    assert all(head["looks"] == 3 * NODES and head["diagonal"] is None for head in report["heads"])
 
 
 @pytest.mark.parametrize(
@@ -196,5 +196,5 @@ def test_heads_are_reported_on_a_split(run: Path, capsys: pytest.CaptureFixture[
 def test_what_cannot_be_looked_at_is_refused(
     run: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([str(run) if each == "RUN" else each for each in arguments]) == 2
+    assert main([str(run) if argument == "RUN" else argument for argument in arguments]) == 2
     assert words in capsys.readouterr().err

@@ -21,9 +21,9 @@ def test_roles_without_links(trained: Path, capsys: pytest.CaptureFixture[str]) 
     assert any(line.startswith("encoder  previous token") for line in lines)
     assert "no true links" in printed.err
     assert main(["heads", str(trained), "--roles", "--most", "8", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["sentences"] == 8
-    assert {role["side"] for role in found["roles"]} >= {"encoder", "decoder"}
+    report = json.loads(capsys.readouterr().out)
+    assert report["sentences"] == 8
+    assert {role["side"] for role in report["roles"]} >= {"encoder", "decoder"}
 
 
 @pytest.mark.parametrize("name", ["roles.png", "roles.svg", "roles.json", "roles.html"])
@@ -43,7 +43,7 @@ def test_switched_off_heads_have_their_scores(trained: Path, capsys: pytest.Capt
 def test_words_of_a_role_are_scored_too(trained: Path) -> None:
     model = regard.load(trained)
     pair = LinkedPair("Ana sleeps.", "Ana dorme.", WordLinks([(0, 0)], []), {}, {"verb-subject": [(1, 0)]})
-    roles = with_effects(model, pair_roles(model.task, [pair, pair]), [pair, pair], lambda *told: None)
+    roles = with_effects(model, pair_roles(model.task, [pair, pair]), [pair, pair], lambda *progress: None)
     effects = {role.role: role.effects for role in roles.roles if role.side == "decoder"}
     assert set(effects["verb to subject"]) == {"bleu", "exact", "its words"}
     assert set(effects["previous token"]) == {"bleu", "exact"}

@@ -1,4 +1,4 @@
-"""`regard heads`: the heads of a model ranked by what their looks are like, in a table, as JSON and in training."""
+"""`regard heads`: the heads of a model ranked by their attention, in a table, as JSON and in training."""
 
 import json
 from pathlib import Path
@@ -19,18 +19,18 @@ def heads_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
 
 
 def test_every_head_is_ranked_by_its_sharpness(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = heads_of(capsys, str(trained), "--most", "8")
-    shares = [head["entropy_share"] for head in found["heads"]]
-    assert (found["pairs"], len(shares)) == (8, HEADS)
+    heads = heads_of(capsys, str(trained), "--most", "8")
+    shares = [head["entropy_share"] for head in heads["heads"]]
+    assert (heads["pairs"], len(shares)) == (8, HEADS)
     assert shares == sorted(shares)
     assert all(0 <= share <= 1.0001 for share in shares)
-    assert {head["alignment_error"] for head in found["heads"]} == {None}
-    named = {(head["side"], head["block"], head["head"]) for head in found["heads"]}  # as `regard look` takes them
+    assert {head["alignment_error"] for head in heads["heads"]} == {None}
+    named = {(head["side"], head["block"], head["head"]) for head in heads["heads"]}  # as `regard look` takes them
     blocks = {"encoder": 1, "decoder": 2, "cross": 2}
     assert named == {(side, n + 1, head) for side, count in blocks.items() for n in range(count) for head in (1, 2)}
-    assert {head["block"] for head in found["heads"] if head["where"] == "decoder.1.cross.look"} == {2}
+    assert {head["block"] for head in heads["heads"] if head["where"] == "decoder.1.cross.look"} == {2}
     straight = heads_of(capsys, str(trained), "--most", "8", "--by", "diagonal")["heads"]
-    assert [head["diagonal"] for head in straight] == sorted((h["diagonal"] for h in found["heads"]), reverse=True)
+    assert [head["diagonal"] for head in straight] == sorted((h["diagonal"] for h in heads["heads"]), reverse=True)
 
 
 def test_heads_against_given_alignments(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,14 +38,14 @@ def test_heads_against_given_alignments(trained: Path, tmp_path: Path, capsys: p
     source.write_text("I love books.\nAna sleeps.\n", encoding="utf-8")
     target.write_text("Eu amo livros.\nAna dorme.\n", encoding="utf-8")
     links.write_text("0-0 1-1 2-2\n0-0 1p1\n", encoding="utf-8")
-    given = [str(trained), "--source", str(source), "--reference", str(target), "--alignments", str(links)]
-    found = heads_of(capsys, *given)
-    assert found["by"] == "alignment"
-    errors = [head["alignment_error"] for head in found["heads"] if "cross" in head["where"]]
+    arguments = [str(trained), "--source", str(source), "--reference", str(target), "--alignments", str(links)]
+    heads = heads_of(capsys, *arguments)
+    assert heads["by"] == "alignment"
+    errors = [head["alignment_error"] for head in heads["heads"] if "cross" in head["where"]]
     assert len(errors) == 4
     assert all(0 <= error <= 1 for error in errors)
-    assert [head["alignment_error"] for head in found["heads"][:4]] == sorted(errors)  # the others come last
-    assert main(["heads", *given]) == 0
+    assert [head["alignment_error"] for head in heads["heads"][:4]] == sorted(errors)  # the others come last
+    assert main(["heads", *arguments]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split()[:3] == ["side", "block", "head"]
     assert "alignment error" in printed[0]
@@ -73,12 +73,12 @@ def test_alignments_of_another_length_or_form(
     one = tmp_path / "one"
     one.write_text("Ana sleeps.\n", encoding="utf-8")
     links = tmp_path / "links"
-    given = [str(trained), "--source", str(one), "--reference", str(one), "--alignments", str(links)]
+    arguments = [str(trained), "--source", str(one), "--reference", str(one), "--alignments", str(links)]
     links.write_text("0-0\n0-0\n", encoding="utf-8")
-    assert main(["heads", *given]) == 2
+    assert main(["heads", *arguments]) == 2
     assert "has 2 lines for 1 pair; each pair needs one." in capsys.readouterr().err
     links.write_text("0:0\n", encoding="utf-8")
-    assert main(["heads", *given]) == 2
+    assert main(["heads", *arguments]) == 2
     assert "Line 1 of the alignments has '0:0', which is not a link such as 0-0 or 1p2." in capsys.readouterr().err
 
 
@@ -92,7 +92,9 @@ def test_nothing_to_watch_and_too_much(trained: Path, tmp_path: Path, capsys: py
         (long, one, "but the model takes 1024 at most"),
         (one, long, "its translation has"),
     ):
-        assert main(["heads", str(trained), "--source", str(source), "--target", str(target)]) == 2  # also its name
+        assert (
+            main(["heads", str(trained), "--source", str(source), "--target", str(target)]) == 2
+        )  # including its name
         assert words in capsys.readouterr().err
 
 

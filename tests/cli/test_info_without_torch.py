@@ -1,4 +1,4 @@
-"""`regard info` without torch: from the files of a folder, and the same as the loaded model says."""
+"""`regard info` without torch: from a folder's files, with the same content as the loaded model's."""
 
 import contextlib
 import io
@@ -49,11 +49,11 @@ def test_a_folder_says_what_the_loaded_model_says(family: str, model: dict[str, 
 def test_a_family_that_must_be_loaded_is_left_to_the_loader(tmp_path: Path) -> None:
     open_trained_toy("recurrent", tmp_path)
     assert describe_folder(tmp_path / "run", 32) is None
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    stream = io.StringIO()
+    with contextlib.redirect_stdout(stream):
         assert main(["info", str(tmp_path / "run"), "--json"]) == 0
     loaded = load_as(Loaded, tmp_path / "run")
-    facts = json.loads(said.getvalue())
+    facts = json.loads(stream.getvalue())
     assert {name: facts[name] for name in loaded.facts()} == loaded.facts()
     assert facts["cost"] == loaded.task.cost(32)
     assert facts["verbs"] == loaded.verbs

@@ -37,13 +37,13 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_lines_are_paired_with_their_sources(files: Path) -> None:
-    found = gather(JudgeRequest("model.pt", "person.pt", Path("source.en"), person="b"))
-    assert [(item.name, item.source and item.source.text, item.a.text, item.b.text) for item in found.items] == [
+    gathering = gather(JudgeRequest("model.pt", "person.pt", Path("source.en"), person="b"))
+    assert [(item.name, item.source and item.source.text, item.a.text, item.b.text) for item in gathering.items] == [
         ("1", "one", "um", "um"),
         ("2", "two", "dois", "dois"),
         ("3", "three", "tres", "três"),
     ]
-    assert (found.a, found.b, found.question, found.person) == ("model.pt", "person.pt", "better", "b")
+    assert (gathering.a, gathering.b, gathering.question, gathering.person) == ("model.pt", "person.pt", "better", "b")
     assert gather(JudgeRequest("model.pt", "person.pt")).items[0].source is None
 
 
@@ -77,9 +77,9 @@ def test_bad_input_is_one_sentence(files: Path, capsys: pytest.CaptureFixture[st
         (["model.pt", "person.pt", "--report", "x"], "--report reads votes that were given; omit A."),
         (["model.pt", "person.pt", "--votes", "model.pt"], "Line 1 of model.pt does not describe a comparison;"),
     ):
-        told = refused(capsys, *arguments, *([] if "--report" in arguments else ["--port", "0"]))
-        assert sentence in told
-        assert told.count("\n") == 1, told
+        message = refused(capsys, *arguments, *([] if "--report" in arguments else ["--port", "0"]))
+        assert sentence in message
+        assert message.count("\n") == 1, message
     assert Path("model.pt").read_text(encoding="utf-8") == "um\ndois\ntres\n"
 
 
@@ -89,10 +89,10 @@ def test_folders_are_paired_by_the_names_of_their_files(files: Path, capsys: pyt
         for number in (2, 10):
             Path(folder, f"say-{number}.wav").write_bytes(sound_file(tone(50 * number, 0.1, 4000), 4000))
     Path("lines.txt").write_text("two\nten\n", encoding="utf-8")
-    found = gather(JudgeRequest("one", "two", Path("lines.txt")))
-    assert [item.name for item in found.items] == ["say-2", "say-10"]
-    assert {item.a.media for item in found.items} == {"audio/wav"}
-    assert found.items[1].a.content == Path("two/say-10.wav").read_bytes()
+    gathering = gather(JudgeRequest("one", "two", Path("lines.txt")))
+    assert [item.name for item in gathering.items] == ["say-2", "say-10"]
+    assert {item.a.media for item in gathering.items} == {"audio/wav"}
+    assert gathering.items[1].a.content == Path("two/say-10.wav").read_bytes()
     assert "one gives sounds and lines.txt texts" in refused(capsys, "one", "lines.txt", "--port", "0")
     Path("two/say-2.wav").rename("two/say-3.wav")
     assert "one has a file say-2 where two has say-3; they must be called alike." in refused(capsys, "one", "two")
@@ -105,21 +105,21 @@ def test_a_translator_is_judged_on_a_source_and_against_a_person(
 ) -> None:
     Path("in.en").write_text("I love books.\nAna sees the red house.\n", encoding="utf-8")
     Path("out.pt").write_text("Eu amo livros.\nAna vê a casa vermelha.\n", encoding="utf-8")
-    found = gather(JudgeRequest(str(trained), "out.pt", Path("in.en"), person="b", question="person"))
+    gathering = gather(JudgeRequest(str(trained), "out.pt", Path("in.en"), person="b", question="person"))
     capsys.readouterr()
     assert main(["translate", str(trained), "in.en"]) == 0
-    assert [item.a.text for item in found.items] == capsys.readouterr().out.splitlines()
-    assert [item.b.text for item in found.items] == Path("out.pt").read_text(encoding="utf-8").splitlines()
+    assert [item.a.text for item in gathering.items] == capsys.readouterr().out.splitlines()
+    assert [item.b.text for item in gathering.items] == Path("out.pt").read_text(encoding="utf-8").splitlines()
     assert "out.pt holds outputs for some sources; name those with --source." in refused(capsys, str(trained), "out.pt")
     assert f"The recipe of {trained} names no test data; give --source" in refused(capsys, str(trained), "reference")
 
 
 def test_the_references_of_a_split_are_a_persons(trained: Path, files: Path) -> None:
-    found = gather(JudgeRequest(str(trained), "reference", split="valid", count=2))
-    assert (len(found.items), found.person) == (2, "b")
-    assert all(item.source and item.source.text and item.b.text for item in found.items)
+    gathering = gather(JudgeRequest(str(trained), "reference", split="valid", count=2))
+    assert (len(gathering.items), gathering.person) == (2, "b")
+    assert all(item.source and item.source.text and item.b.text for item in gathering.items)
     turned = gather(JudgeRequest("reference", str(trained), split="valid", count=2))
-    assert [(item.a, item.b) for item in turned.items] == [(item.b, item.a) for item in found.items]
+    assert [(item.a, item.b) for item in turned.items] == [(item.b, item.a) for item in gathering.items]
     assert turned.person == "a"
 
 
@@ -128,9 +128,9 @@ def test_drawings_are_vector_images(tmp_path: Path, files: Path, capsys: pytest.
     Path("drawn").mkdir()
     for number in range(3):
         Path(f"drawn/{number}.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>', encoding="utf-8")
-    found = gather(JudgeRequest(str(folder), "drawn", person="b"))
-    assert [item.a.media for item in found.items] == ["image/svg+xml"] * 3
-    assert all(item.a.content.startswith(b"<svg") for item in found.items)
+    gathering = gather(JudgeRequest(str(folder), "drawn", person="b"))
+    assert [item.a.media for item in gathering.items] == ["image/svg+xml"] * 3
+    assert all(item.a.content.startswith(b"<svg") for item in gathering.items)
     assert "draws at random and reads no source; omit --source." in refused(
         capsys, str(folder), "drawn", "--source", "source.en"
     )
@@ -167,8 +167,8 @@ def test_sounds_of_a_model_are_judged_by_their_text(
 
 def test_a_model_that_gives_something_else_is_refused(tmp_path: Path, files: Path, capsys: Any) -> None:
     folder = open_trained_toy("gat", tmp_path).folder.folder
-    told = refused(capsys, str(folder), "model.pt", "--source", "source.en")
-    assert f"{folder} is a gat, which gives a class for each node; people judge texts, captions, sounds" in told
+    message = refused(capsys, str(folder), "model.pt", "--source", "source.en")
+    assert f"{folder} is a gat, which gives a class for each node; people judge texts, captions, sounds" in message
 
 
 def write_votes(path: Path, question: str, choices: dict[str, str]) -> None:
@@ -223,8 +223,8 @@ def test_the_report_says_when_judges_cannot_be_compared(files: Path, capsys: pyt
 
 def test_votes_of_another_comparison_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_votes(Path("votes.jsonl"), "better", {"Ana": "ab="})
-    told = refused(capsys, "model.pt", "person.pt", "--port", "0")  # without --person
-    assert "votes.jsonl has votes on another comparison (model.pt and person.pt); name another file" in told
+    message = refused(capsys, "model.pt", "person.pt", "--port", "0")  # without --person
+    assert "votes.jsonl has votes on another comparison (model.pt and person.pt); name another file" in message
 
 
 def test_the_command_serves_the_page_until_it_is_stopped(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -234,20 +234,20 @@ def test_the_command_serves_the_page_until_it_is_stopped(files: Path, capsys: py
         try:
             assert process.stderr is not None
             assert process.stderr.readline() == "Both sides have the same output for 2 of 3 items.\n"
-            found = re.fullmatch(
+            match = re.fullmatch(
                 r"regard: 3 to judge at (http://127\.0\.0\.1:\d+/)([\w-]{22})/\n", process.stderr.readline()
             )
-            assert found is not None
+            assert match is not None
             assert process.stderr.readline() == "regard: votes go to votes.jsonl; Ctrl-C ends.\n"
-            page = found[1] + found[2]
+            page = match[1] + match[2]
             with pytest.raises(urllib.error.HTTPError) as error:
-                urllib.request.urlopen(f"{found[1]}{'x' * 22}/item?judge=Ana", timeout=20)
+                urllib.request.urlopen(f"{match[1]}{'x' * 22}/item?judge=Ana", timeout=20)
             assert error.value.code == 403
             error.value.close()
             body = json.dumps({"judge": "Ana", "at": 0, "choice": "="}).encode()
             headers = {"Content-Type": "application/json"}
-            asked = urllib.request.Request(f"{page}/vote", body, headers)
-            with urllib.request.urlopen(asked, timeout=20) as answer:
+            request = urllib.request.Request(f"{page}/vote", body, headers)
+            with urllib.request.urlopen(request, timeout=20) as answer:
                 assert json.load(answer)["voted"] == 1
         finally:
             process.send_signal(signal.SIGINT)

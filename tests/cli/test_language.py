@@ -1,4 +1,4 @@
-"""Language models on the command line: counted, scored, gone on with, written as ARPA and brought in."""
+"""Language models on the command line: counted, scored, continued, and exported to and imported from ARPA."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ KENLM = Path(__file__).parents[1] / "models" / "ngram" / "made_by_kenlm"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small n-gram model; who changes it takes a copy."""
+    """Return a small n-gram model. Tests that change it must copy it first."""
     folder = tmp_path_factory.mktemp("language")
     assert main(["train", str(write_recipe(folder)), "--out", str(folder / "run")]) == 0
     return folder / "run"
@@ -38,8 +38,11 @@ def test_it_is_scored_on_its_split_and_keeps_the_scores(run: Path, capsys: pytes
     assert scores["perplexity"]["split"] == "test"
     assert "</s> counted, unknown words as <unk>" in scores["perplexity"]["signature"]
     assert scores["unknown"]["value"] == 0
-    kept = json.loads((run / "scores.json").read_text())["scores"]
-    assert {(score["metric"], score["split"]) for score in kept} >= {("perplexity", "test"), ("perplexity", "valid")}
+    stored_scores = json.loads((run / "scores.json").read_text())["scores"]
+    assert {(score["metric"], score["split"]) for score in stored_scores} >= {
+        ("perplexity", "test"),
+        ("perplexity", "valid"),
+    }
 
 
 def test_a_file_is_scored_as_a_whole_and_by_sentences(
@@ -65,8 +68,8 @@ def test_it_goes_on_with_a_prompt(run: Path, capsys: pytest.CaptureFixture[str])
     assert len(lines) == 4
     assert all(line.startswith("the cat") for line in lines)
     assert main(["generate", str(run), "--prompt", "the", "--sample", "--top-k", "1", "--seed", "3", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert set(told) == {"prompt", "text", "score", "tokens", "token_scores", "ended", "forgotten"}
+    report = json.loads(capsys.readouterr().out)
+    assert set(report) == {"prompt", "text", "score", "tokens", "token_scores", "ended", "forgotten"}
     assert main(["generate", str(run), "--beam", "2", "--set", "n_best=2", "--tokens", "4"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
 
@@ -90,7 +93,7 @@ def test_it_goes_to_arpa_and_comes_back_with_the_same_scores(
     assert main(["import", "arpa", str(arpa), "-o", str(imported)]) == 0
     ours, theirs = load(run), load(imported)
     texts = ["the cat sat .", "a walrus", ""]
-    assert [each.token_scores for each in theirs.score(texts)] == [each.token_scores for each in ours.score(texts)]
+    assert [text.token_scores for text in theirs.score(texts)] == [text.token_scores for text in ours.score(texts)]
     assert f"{arpa} exists already" in refusal(["export", str(run), "--to", "arpa", "-o", str(arpa)], capsys)
 
 
@@ -202,7 +205,7 @@ def test_what_cannot_be_done_is_refused(
     run: Path, tmp_path: Path, arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = {"RUN": str(run), "RECIPE": str(write_recipe(tmp_path)), "OUT": str(tmp_path / "out")}
-    assert sentence in refusal([places.get(each, each) for each in arguments], capsys)
+    assert sentence in refusal([places.get(argument, argument) for argument in arguments], capsys)
 
 
 @pytest.mark.parametrize(
@@ -219,6 +222,6 @@ def test_what_cannot_be_done_is_refused(
 def test_what_cannot_be_counted_is_refused(
     tmp_path: Path, settings: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = [part for setting in settings for part in ("--set", setting)]
+    options = [part for setting in settings for part in ("--set", setting)]
     recipe = str(write_recipe(tmp_path))
-    assert sentence in refusal(["train", recipe, "--out", str(tmp_path / "run"), *given], capsys)
+    assert sentence in refusal(["train", recipe, "--out", str(tmp_path / "run"), *options], capsys)

@@ -1,4 +1,4 @@
-"""`regard look` of a model that has several attentions and is no translator."""
+"""`regard look` with a model that has several attentions and does not translate."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from regard.runs.train import train
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classifier whose words look at each other, and whose answer looks at the words."""
+    """Return a classifier whose words attend to each other, and whose answer attends to the words."""
     folder = tmp_path_factory.mktemp("encoder")
     with undrawn():
         assert train(open_toy("encoder", folder), []).finished
@@ -25,8 +25,8 @@ def test_each_of_its_attentions_can_be_chosen(encoder: Path, tmp_path: Path, opt
     for number, text in enumerate((["a lovely film"], ["--text", "a lovely film"])):
         out = tmp_path / f"look-{number}.json"
         assert main(["look", str(encoder), *text, *options, "-o", str(out)]) == 0
-        found = json.loads(out.read_text(encoding="utf-8"))
-        assert (found["text"], found["side"]) == ("a lovely film", side)
+        report = json.loads(out.read_text(encoding="utf-8"))
+        assert (report["text"], report["side"]) == ("a lovely film", side)
 
 
 def test_another_is_refused_with_those_there_are(encoder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Packed text is read wherever text is, by the name of its file, and nothing plain is written under such a name."""
+"""Compressed text is read wherever text is, by file name, and nothing plain is written under such a name."""
 
 import gzip
 import lzma

@@ -17,7 +17,7 @@ WHITE, BLACK = (np.pad(np.full((8, 4), level, np.uint8), ((0, 0), (12, 0))) for 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that tells flags apart by looking to their right end, and beside it picture files."""
+    """Return a model that tells flags apart by looking at their right end, with picture files next to it."""
     folder = tmp_path_factory.mktemp("pictures")
     for name, picture in {"white": WHITE, "black": BLACK, "small": WHITE[:, 8:]}.items():
         Image.fromarray(picture).save(folder / f"{name}.png")
@@ -68,12 +68,12 @@ def test_a_photo_of_another_size_is_made_like_the_training_pictures(
     for file in files:
         Image.fromarray(photo).save(file)
     assert main(["answer", str(run), *map(str, files)]) == 0
-    said = capsys.readouterr()
-    assert said.out == "1\n" * 5
+    message = capsys.readouterr()
+    assert message.out == "1\n" * 5
     changes = "turned grey, scaled from 80 × 160 to 8 × 16 pixels. --as-is refuses it instead."
-    assert f"{files[0]} is adapted to the training pictures: {changes}" in said.err
-    assert str(files[3]) not in said.err
-    assert "So were 2 more pictures." in said.err
+    assert f"{files[0]} is adapted to the training pictures: {changes}" in message.err
+    assert str(files[3]) not in message.err
+    assert "So were 2 more pictures." in message.err
     assert main(["look", str(run), str(files[0])]) == 0
     assert changes in capsys.readouterr().err
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_asked_is_refused(
     run: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     named = {"RUN": str(run)} | {path.name: str(path) for path in run.parent.glob("*.png")}
-    assert main([named.get(each, each) for each in arguments]) == 2
-    said = capsys.readouterr()
-    assert words in said.err
-    assert said.out == ""
+    assert main([named.get(argument, argument) for argument in arguments]) == 2
+    message = capsys.readouterr()
+    assert words in message.err
+    assert message.out == ""

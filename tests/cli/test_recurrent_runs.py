@@ -35,7 +35,7 @@ def run(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_resumed_is_never_stopped(run: Path, tmp_path: Path) -> None:
-    """Also where batches hand something on: a count of batches, a moving baseline."""
+    """This includes batches that carry state over: a count of batches, a moving baseline."""
     recipe, again = run.parent / "recurrent.toml", tmp_path / "again"
     assert main(["train", str(recipe), "--out", str(again), "--set", "training.steps=5"]) == 0
     assert main(["train", str(recipe), "--out", str(again), "--resume"]) == 0
@@ -52,7 +52,7 @@ def test_translates_scores_and_tells_about_itself(
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [bool(line["text"]) for line in lines][1] is False
     if kind == "bottleneck":
-        assert all(line["alignment"] == [] for line in lines)  # it looks at nothing, so it aligns nothing
+        assert all(line["alignment"] == [] for line in lines)  # it has no attention, so it aligns nothing
     else:
         assert len(lines[2]["alignment"]) == len(lines[2]["text"].split())
     assert main(["evaluate", str(run), "--split", "valid", "--metric", "wer", "--metric", "exact", "--json"]) == 0
@@ -64,14 +64,14 @@ def test_translates_scores_and_tells_about_itself(
 def test_looks_or_says_that_it_cannot(kind: str, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     status = main(["look", str(run), "--text", "I love books."])
-    said = capsys.readouterr()
+    message = capsys.readouterr()
     if kind == "bottleneck":
-        assert (status, "This model has no attention" in said.err) == (2, True)
+        assert (status, "This model has no attention" in message.err) == (2, True)
         assert main(["heads", str(run)]) == 2
         assert "This model has no attention, so it has no heads to report on." in capsys.readouterr().err
     else:
         assert status == 0
-        assert "books" in said.out
+        assert "books" in message.out
 
 
 def test_attention_cannot_be_logged_where_there_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

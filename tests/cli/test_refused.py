@@ -1,4 +1,4 @@
-"""What the system refuses is one sentence and status 2, whoever tells of it, and a run that met it can go on."""
+"""System errors give one sentence and status 2 wherever they occur, and an affected run can resume."""
 
 import errno
 import os
@@ -84,7 +84,7 @@ def test_errors_of_an_open_file_get_its_name() -> None:
 
 @contextmanager
 def few_files() -> Iterator[None]:
-    """Inside this block no file can be opened: the limit is as many as are open."""
+    """Let no further file be opened in this block: the limit is the number of open ones."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     free = os.open(os.devnull, os.O_RDONLY)
     os.close(free)
@@ -96,18 +96,18 @@ def few_files() -> Iterator[None]:
 
 
 def test_too_many_open_files(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info", str(trained)]) == 0  # what is imported is imported
+    assert main(["info", str(trained)]) == 0  # imported modules stay imported
     capsys.readouterr()
     with few_files():
         status = main(["info", str(trained)])
     assert status == 2
-    said = capsys.readouterr().err
-    assert f"regard: {trained}/" in said
-    assert "could not be opened: this process has too many open files" in said
+    message = capsys.readouterr().err
+    assert f"regard: {trained}/" in message
+    assert "could not be opened: this process has too many open files" in message
 
 
 def test_too_many_open_files_are_no_damage(trained: Path) -> None:
-    """Nobody should be told to delete a corpus, or go back to an older checkpoint, for want of a file handle."""
+    """A lack of file handles must not advise deleting a corpus or returning to an older checkpoint."""
     with few_files(), pytest.raises(OSError, match="Too many open files"):
         open_prepared(trained / "training" / "corpus")
     with few_files(), pytest.raises(OSError, match="Too many open files"):
@@ -119,7 +119,7 @@ def test_too_many_open_files_are_no_damage(trained: Path) -> None:
 def test_an_error_in_the_middle_of_training_loses_nothing(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    """The device fails under a checkpoint at step 8; the run ends with a sentence, and goes on to the same weights."""
+    """The device fails under a checkpoint at step 8; the run ends with a sentence and resumes to the same weights."""
     force, out = os.fsync, tmp_path / "run"
 
     def fail(descriptor: int) -> None:
@@ -131,10 +131,10 @@ def test_an_error_in_the_middle_of_training_loses_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
         assert main(arguments) == 2
-    said = capsys.readouterr().err
-    assert "checkpoints/00000008.partial/" in said
-    assert f"cannot be written: {os.strerror(number)}." in said
-    assert "bug in regard" not in said
+    message = capsys.readouterr().err
+    assert "checkpoints/00000008.partial/" in message
+    assert f"cannot be written: {os.strerror(number)}." in message
+    assert "bug in regard" not in message
     assert main([*arguments, "--resume"]) == 0
     assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
 
@@ -153,9 +153,9 @@ def test_an_error_under_tensorboard_is_told_once(
         patch.setattr(RecordWriter, "write", fail)
         patch.setattr(threading, "excepthook", cli._hear_thread)  # as the program sets it
         assert main(arguments) == 2
-    said = capsys.readouterr().err
-    assert f"regard: The device of {tmp_path}/run/training/tensorboard reports an input/output error" in said
-    assert "Traceback" not in said
+    message = capsys.readouterr().err
+    assert f"regard: The device of {tmp_path}/run/training/tensorboard reports an input/output error" in message
+    assert "Traceback" not in message
 
 
 def test_threads_of_our_own_are_heard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""`regard score`: what it prints, what it notices and what it refuses."""
+"""`regard score`: its output, remarks and refusals."""
 
 import gzip
 import io
@@ -28,7 +28,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with outputs `good` and `worse` and the reference `ref`, in which the command runs."""
+    """Return a folder with outputs `good` and `worse` and the reference `ref`, in which the command runs."""
     monkeypatch.chdir(tmp_path)
     for name, lines in {"good": GOOD, "worse": WORSE, "ref": REFERENCE}.items():
         write(name, lines)
@@ -49,17 +49,17 @@ def test_a_byte_order_mark_is_left_out_and_told_of(capsys: Captured) -> None:
     Path("good").write_bytes(BOM_UTF8 + Path("good").read_bytes())
     Path("ref").write_bytes(BOM_UTF8 + Path("ref").read_bytes())
     assert main(["score", "--hypothesis", "good", "--reference", "ref", "--json"]) == 0
-    said = capsys.readouterr()
-    assert json.loads(said.out)["scores"][0]["value"] == plain["scores"][0]["value"]
+    message = capsys.readouterr()
+    assert json.loads(message.out)["scores"][0]["value"] == plain["scores"][0]["value"]
     marked = "begins with a byte order mark, which is dropped\n"
-    assert (said.err.count(f"good {marked}"), said.err.count(f"ref {marked}")) == (1, 1)
+    assert (message.err.count(f"good {marked}"), message.err.count(f"ref {marked}")) == (1, 1)
 
 
 def refused(capsys: Captured, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> str:
     assert main(["score", "--hypothesis", hypothesis, "--reference", reference, *arguments]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    return said.err
+    message = capsys.readouterr()
+    assert message.out == ""
+    return message.err
 
 
 @pytest.mark.parametrize("place", ["hypothesis", "reference", "against"])
@@ -67,14 +67,16 @@ def test_standard_input_can_stand_for_one_file(capsys: Captured, monkeypatch: py
     files = {"hypothesis": "good", "reference": "ref", "against": "worse"}
     expected = scored(capsys, "--against", "worse")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(files[place]).read_bytes())))
-    given = files | {place: "-"}
-    found = scored(capsys, "--against", given["against"], hypothesis=given["hypothesis"], reference=given["reference"])
-    assert found == expected
+    places = files | {place: "-"}
+    report = scored(
+        capsys, "--against", places["against"], hypothesis=places["hypothesis"], reference=places["reference"]
+    )
+    assert report == expected
 
 
 def test_standard_input_is_read_once(capsys: Captured) -> None:
-    said = refused(capsys, hypothesis="-", reference="-")
-    assert "Standard input can be read only once" in said
+    message = refused(capsys, hypothesis="-", reference="-")
+    assert "Standard input can be read only once" in message
 
 
 def test_the_scores_are_those_of_sacrebleu(capsys: Captured) -> None:
@@ -92,12 +94,12 @@ def test_the_scores_are_those_of_sacrebleu(capsys: Captured) -> None:
 
 @pytest.mark.parametrize("metric", [name for name in METRICS if name not in OF_TREES])
 def test_every_metric_of_the_table_can_be_asked_for(metric: str, capsys: Captured) -> None:
-    [found] = scored(capsys, "--metric", metric, "--against", "worse")["scores"]
-    assert found["metric"] == metric
-    assert found["low"] <= found["high"]
-    assert found["against"]["difference"] != 0 or metric == "exact"
-    assert 0 < found["against"]["randomisation"] <= 1
-    assert 0 < found["against"]["bootstrap"] <= 1
+    [score] = scored(capsys, "--metric", metric, "--against", "worse")["scores"]
+    assert score["metric"] == metric
+    assert score["low"] <= score["high"]
+    assert score["against"]["difference"] != 0 or metric == "exact"
+    assert 0 < score["against"]["randomisation"] <= 1
+    assert 0 < score["against"]["bootstrap"] <= 1
 
 
 def test_a_metric_without_sums_is_tested_on_sentence_scores_and_says_so(
@@ -107,20 +109,20 @@ def test_a_metric_without_sums_is_tested_on_sentence_scores_and_says_so(
         return float(max(map(len, hypotheses))), "unit:codepoint"
 
     monkeypatch.setitem(METRICS.shipped, "longest", TextMetric(longest))
-    [found] = scored(capsys, "--metric", "longest")["scores"]
-    assert (found["value"], found["by"]) == (max(map(len, GOOD)), "sentence scores")
-    assert found["low"] < sum(map(len, GOOD)) / len(GOOD) < found["high"]
+    [score] = scored(capsys, "--metric", "longest")["scores"]
+    assert (score["value"], score["by"]) == (max(map(len, GOOD)), "sentence scores")
+    assert score["low"] < sum(map(len, GOOD)) / len(GOOD) < score["high"]
     assert (
         main(["score", "--hypothesis", "good", "--reference", "ref", "--metric", "longest", "--against", "worse"]) == 0
     )
-    said = capsys.readouterr()
-    assert said.out.endswith("sentence scores\n")
-    assert "are about their mean, not about the value itself" in said.err
+    message = capsys.readouterr()
+    assert message.out.endswith("sentence scores\n")
+    assert "are about their mean, not about the value itself" in message.err
 
 
 def test_the_help_names_every_metric(capsys: Captured) -> None:
     assert main(["score", "--help"]) == 0
-    shown = re.sub(r"-\n +", "-", capsys.readouterr().out)  # a line may end behind a hyphen
+    shown = re.sub(r"-\n +", "-", capsys.readouterr().out)  # a line may end after a hyphen
     named = {word.strip(".,()") for word in shown.split()}
     assert {*METRICS, *BY_VECTORS} <= named
 
@@ -134,24 +136,24 @@ def test_compressed_files_are_read(capsys: Captured, folder: Path) -> None:
 def test_each_reference_is_a_whole_one(capsys: Captured) -> None:
     """The second agrees with the outputs, so with both they are perfect."""
     write("second", GOOD)
-    found = scored(capsys, "--reference", "second", "--metric", "wer", "--metric", "bleu")["scores"]
-    assert found[0]["value"] == 0
-    assert found[1]["value"] == pytest.approx(100)
-    assert found[1]["signature"].startswith("nrefs:2|")
+    report = scored(capsys, "--reference", "second", "--metric", "wer", "--metric", "bleu")["scores"]
+    assert report[0]["value"] == 0
+    assert report[1]["value"] == pytest.approx(100)
+    assert report[1]["signature"].startswith("nrefs:2|")
 
 
 def test_against_says_how_far_above_and_how_surely(capsys: Captured) -> None:
-    [found] = scored(capsys, "--metric", "chrf", "--against", "worse")["scores"]
-    against = found["against"]
+    [score] = scored(capsys, "--metric", "chrf", "--against", "worse")["scores"]
+    against = score["against"]
     assert against["value"] == sacrebleu.corpus_chrf(WORSE, [REFERENCE]).score
-    assert against["difference"] == pytest.approx(found["value"] - against["value"])
+    assert against["difference"] == pytest.approx(score["value"] - against["value"])
     assert 0 < against["low"] < against["difference"] < against["high"]
     assert max(against["bootstrap"], against["randomisation"]) < 0.01
 
 
 def test_the_tables(capsys: Captured) -> None:
-    asked = ["score", "--hypothesis", "good", "--reference", "ref", "--metric", "bleu", "--metric", "rouge1"]
-    assert main([*asked, "--against", "worse"]) == 0
+    command = ["score", "--hypothesis", "good", "--reference", "ref", "--metric", "bleu", "--metric", "rouge1"]
+    assert main([*command, "--against", "worse"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:4] == ["metric", "value", "95%", "between"]
     assert lines[1].split()[1] == f"{sacrebleu.corpus_bleu(GOOD, [REFERENCE]).score:.2f}"
@@ -167,16 +169,16 @@ def test_a_metric_twice_is_one(capsys: Captured) -> None:
 
 
 def test_explaining_a_corpus(capsys: Captured) -> None:
-    found, theirs = scored(capsys, "--explain"), sacrebleu.corpus_bleu(GOOD, [REFERENCE])
-    assert found["scores"][0]["value"] == found["explanation"]["value"] == theirs.score
-    assert [order["matches"] for order in found["explanation"]["orders"]] == theirs.counts
-    assert found["explanation"]["line"] is None
+    report, theirs = scored(capsys, "--explain"), sacrebleu.corpus_bleu(GOOD, [REFERENCE])
+    assert report["scores"][0]["value"] == report["explanation"]["value"] == theirs.score
+    assert [order["matches"] for order in report["explanation"]["orders"]] == theirs.counts
+    assert report["explanation"]["line"] is None
     assert main(["score", "--hypothesis", "good", "--reference", "ref", "--explain"]) == 0
-    said = capsys.readouterr().out
-    assert f"exp(1 - {theirs.ref_len} / {theirs.sys_len})" in said
-    assert f"{theirs.precisions[1]:.2f}%" in said
-    assert f"{theirs.score:.2f}" in said
-    assert "that do not" not in said
+    message = capsys.readouterr().out
+    assert f"exp(1 - {theirs.ref_len} / {theirs.sys_len})" in message
+    assert f"{theirs.precisions[1]:.2f}%" in message
+    assert f"{theirs.score:.2f}" in message
+    assert "that do not" not in message
 
 
 def test_explaining_a_line(capsys: Captured) -> None:
@@ -188,13 +190,13 @@ def test_explaining_a_line(capsys: Captured) -> None:
     assert explanation["ngrams"]["1"] == [{"ngram": "the", "count": 7, "most": 2, "clipped": 2}]
     assert explanation["orders"][0]["precision"] == pytest.approx(200 / 7)
     assert main(["score", "--hypothesis", "the", "--reference", "one", *arguments]) == 0
-    said = capsys.readouterr().out
-    assert "hypothesis: the the the" in said
-    assert "reference: there is a cat on the mat" in said
-    assert "1-grams that count: the (2 of 7)" in said
-    assert "2-grams that do not: the the (0 of 6)" in said
-    assert "7 tokens against 7" in said
-    assert "(smoothed)" in said
+    message = capsys.readouterr().out
+    assert "hypothesis: the the the" in message
+    assert "reference: there is a cat on the mat" in message
+    assert "1-grams that count: the (2 of 7)" in message
+    assert "2-grams that do not: the the (0 of 6)" in message
+    assert "7 tokens against 7" in message
+    assert "(smoothed)" in message
 
 
 def test_orders_and_weights_change_the_explanation(capsys: Captured) -> None:
@@ -211,19 +213,19 @@ def test_a_line_without_a_match(capsys: Captured) -> None:
     write("x", ["x"])
     write("y", ["y"])
     assert main(["score", "--hypothesis", "x", "--reference", "y", "--explain", "--line", "1"]) == 0
-    said = capsys.readouterr().out
-    assert "-∞" in said
-    assert "1-grams that count: none" in said
+    message = capsys.readouterr().out
+    assert "-∞" in message
+    assert "1-grams that count: none" in message
 
 
 def test_odd_files_are_remarked_on(capsys: Captured) -> None:
     write("cut", ["Eu vejo ."] * 60)
     assert main(["score", "--hypothesis", "cut", "--reference", "ref", "--against", "cut"]) == 0
-    said = capsys.readouterr().err
-    assert "cut: this looks tokenised, because 60 of 60 lines end in a full stop that stands alone." in said
-    assert "use bleu-tokenised" in said
-    assert "cut holds the same lines as cut, so there is no difference to test." in said
-    assert said.count("looks tokenised, because") == 1
+    message = capsys.readouterr().err
+    assert "cut: this looks tokenised, because 60 of 60 lines end in a full stop that stands alone." in message
+    assert "use bleu-tokenised" in message
+    assert "cut holds the same lines as cut, so there is no difference to test." in message
+    assert message.count("looks tokenised, because") == 1
     assert main(["score", "--hypothesis", "cut", "--reference", "ref", "--metric", "bleu-tokenised"]) == 0
     assert "looks tokenised" not in capsys.readouterr().err
     assert main(["score", "--hypothesis", "ref", "--reference", "ref"]) == 0
@@ -274,7 +276,7 @@ def test_what_makes_no_sense_is_refused(arguments: list[str], words: str, capsys
 
 
 def test_text_is_scored_as_it_is_and_as_sacrebleu_scores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same letters composed and decomposed are other text to sacreBLEU, and the signature says nothing of them."""
+    """Composed and decomposed letters are different text to sacreBLEU, and the signature does not tell."""
     composed, decomposed = "n\u00e3o s\u00e3o os livros", "na\u0303o sa\u0303o os livros"
     for name, text in (("hypothesis", composed), ("reference", decomposed)):
         (tmp_path / name).write_text(f"{text}\n", encoding="utf-8")
@@ -293,9 +295,9 @@ def test_the_smoothing_is_chosen_and_signed(capsys: Captured, folder: Path) -> N
     values = {}
     for method in ("none", "floor", "add-k", "exp"):
         assert main(["score", *files, "--smooth", method]) == 0
-        [found] = json.loads(capsys.readouterr().out)["scores"]
-        values[method] = found["value"]
-        assert f"smooth:{method}" in found["signature"]
+        [score] = json.loads(capsys.readouterr().out)["scores"]
+        values[method] = score["value"]
+        assert f"smooth:{method}" in score["signature"]
     assert values["none"] == 0 < values["floor"] < values["exp"] < values["add-k"]
     assert main(["score", *files, "--smooth", "floor", "--smooth-value", "1"]) == 0
     assert "smooth:floor[1.00]" in capsys.readouterr().out
@@ -307,8 +309,8 @@ def test_word_vectors_are_read_from_a_file(capsys: Captured, folder: Path) -> No
     (folder / "wanted").write_text("the kitten is here\n")
     files = ["--hypothesis", "short", "--reference", "wanted", "--metric", "ebleu", "--json"]
     assert main(["score", *files, "--vectors", "vectors.txt"]) == 0
-    [found] = json.loads(capsys.readouterr().out)["scores"]
-    assert found["value"] == pytest.approx(100 * (3.6 / 4 * 2.2 / 3 * 1.2 / 2 * 0.6) ** 0.25)
+    [score] = json.loads(capsys.readouterr().out)["scores"]
+    assert score["value"] == pytest.approx(100 * (3.6 / 4 * 2.2 / 3 * 1.2 / 2 * 0.6) ** 0.25)
     assert main(["score", *files]) == 2
     assert "ebleu needs word vectors" in capsys.readouterr().err
     assert main(["score", *files, "--vectors", "none.txt"]) == 2
@@ -322,8 +324,8 @@ def test_trees_are_compared_and_held_to_their_sentences(capsys: Captured, folder
     (folder / "src.txt").write_text("Le chien dort\n")
     files = ["--hypothesis", "out.trees", "--reference", "src.trees", "--metric", "hppr", "--json"]
     assert main(["score", *files, "--hypothesis-sentences", "out.txt"]) == 0
-    [found] = json.loads(capsys.readouterr().out)["scores"]
-    assert found["value"] == pytest.approx(1)
+    [score] = json.loads(capsys.readouterr().out)["scores"]
+    assert score["value"] == pytest.approx(1)
     assert main(["score", *files, "--reference-sentences", "src.txt"]) == 2
     assert "src.trees, line 1: the words of the tree are 'Le chat dort'" in capsys.readouterr().err
     assert main(["score", *files, "--metric", "exact", "--hypothesis-sentences", "out.txt"]) == 2

@@ -1,4 +1,4 @@
-"""`regard score` by other tokenisers, and on test sets that sacreBLEU knows by name."""
+"""`regard score` with other tokenisers, and on test sets that sacreBLEU knows by name."""
 
 import json
 import os
@@ -23,7 +23,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with outputs, worse ones and a reference, and with no test set of sacreBLEU's."""
+    """Return a folder with outputs, worse ones and a reference, without sacreBLEU's test sets."""
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "out", WRITTEN)
     write(tmp_path / "worse", WORSE)
@@ -45,72 +45,72 @@ def write(path: Path, lines: Sequence[str]) -> None:
 
 def scored(capsys: Captured, *arguments: str) -> tuple[Any, str]:
     assert main(["score", "--hypothesis", "out", *arguments, "--json"]) == 0
-    said = capsys.readouterr()
-    return json.loads(said.out), said.err
+    message = capsys.readouterr()
+    return json.loads(message.out), message.err
 
 
 def refused(capsys: Captured, *arguments: str) -> str:
     assert main(["score", "--hypothesis", "out", *arguments]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    return said.err
+    message = capsys.readouterr()
+    assert message.out == ""
+    return message.err
 
 
 def test_the_tokeniser_is_bleus_and_stands_in_its_signature(capsys: Captured) -> None:
-    found, said = scored(capsys, "--reference", "ref", "--tokenise", "zh", "--against", "worse")
-    bleu, chrf = found["scores"]
+    report, message = scored(capsys, "--reference", "ref", "--tokenise", "zh", "--against", "worse")
+    bleu, chrf = report["scores"]
     assert bleu["value"] == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES], tokenize="zh").score
     assert bleu["against"]["value"] == sacrebleu.corpus_bleu(WORSE, [REFERENCES], tokenize="zh").score
     assert bleu["low"] <= bleu["value"] <= bleu["high"]
     assert "|tok:zh|" in bleu["signature"]
     assert chrf["value"] == sacrebleu.corpus_chrf(WRITTEN, [REFERENCES]).score
-    assert "people report" not in said
+    assert "people report" not in message
 
 
 def test_bleu_is_worked_out_in_the_same_tokens(capsys: Captured) -> None:
-    found, _ = scored(capsys, "--reference", "ref", "--tokenise", "zh", "--explain", "--line", "1")
-    assert [each["ngram"] for each in found["explanation"]["ngrams"]["1"]] == ["我", "爱", "读", "书", "。"]
-    assert "|tok:zh|" in found["scores"][0]["signature"]
+    report, _ = scored(capsys, "--reference", "ref", "--tokenise", "zh", "--explain", "--line", "1")
+    assert [ngram["ngram"] for ngram in report["explanation"]["ngrams"]["1"]] == ["我", "爱", "读", "书", "。"]
+    assert "|tok:zh|" in report["scores"][0]["signature"]
 
 
 def test_a_tokeniser_that_no_metric_uses_is_refused(capsys: Captured) -> None:
-    said = refused(capsys, "--reference", "ref", "--metric", "ter", "--metric", "wer", "--tokenise", "zh")
-    assert "A tokeniser can only be chosen for bleu, not for ter, wer; omit it." in said
+    message = refused(capsys, "--reference", "ref", "--metric", "ter", "--metric", "wer", "--tokenise", "zh")
+    assert "A tokeniser can only be chosen for bleu, not for ter, wer; omit it." in message
 
 
 def test_a_named_set_is_read_where_sacrebleu_put_it(capsys: Captured, folder: Path) -> None:
     write(folder / "wmt20" / "wmt20.en-zh.src", ["I", "they", "today"])
     write(folder / "wmt20" / "wmt20.en-zh.ref", REFERENCES)
-    found, said = scored(capsys, "--test-set", "wmt20", "--languages", "en-zh", "--tokenise", "zh")
+    report, message = scored(capsys, "--test-set", "wmt20", "--languages", "en-zh", "--tokenise", "zh")
     by_file, _ = scored(capsys, "--reference", "ref", "--tokenise", "zh")
-    assert [each["value"] for each in found["scores"]] == [each["value"] for each in by_file["scores"]]
-    for own, other in zip(found["scores"], by_file["scores"], strict=True):
-        assert own["signature"] == f"{other['signature']}|test:wmt20|lang:en-zh"
-    assert "people report" not in said
+    assert [score["value"] for score in report["scores"]] == [score["value"] for score in by_file["scores"]]
+    for score, other in zip(report["scores"], by_file["scores"], strict=True):
+        assert score["signature"] == f"{other['signature']}|test:wmt20|lang:en-zh"
+    assert "people report" not in message
     explained, _ = scored(capsys, "--test-set", "wmt20", "--languages", "en-zh", "--tokenise", "zh", "--explain")
-    assert explained["scores"][0]["signature"] == found["scores"][0]["signature"]
+    assert explained["scores"][0]["signature"] == report["scores"][0]["signature"]
 
 
 def test_the_usual_tokeniser_for_the_languages_is_remarked_on_once(capsys: Captured, folder: Path) -> None:
     write(folder / "wmt20" / "wmt20.en-zh.src", ["I", "they", "today"])
     write(folder / "wmt20" / "wmt20.en-zh.ref", REFERENCES)
-    found, said = scored(capsys, "--test-set", "wmt20", "--languages", "en-zh")
-    assert "|tok:13a|" in found["scores"][0]["signature"]
-    assert " ".join(said.split()).count("for zh, results are usually reported with --tokenise zh") == 1
+    report, message = scored(capsys, "--test-set", "wmt20", "--languages", "en-zh")
+    assert "|tok:13a|" in report["scores"][0]["signature"]
+    assert " ".join(message.split()).count("for zh, results are usually reported with --tokenise zh") == 1
 
 
 def test_every_reference_of_a_set_counts(capsys: Captured, folder: Path) -> None:
     for field, lines in {"src": WORSE, "ref-0": REFERENCES, "ref-1": WORSE}.items():
         write(folder / "wmt20/tworefs" / f"wmt20_tworefs.zh-en.{field}", lines)
-    found, _ = scored(capsys, "--test-set", "wmt20/tworefs", "--languages", "zh-en", "--metric", "bleu")
-    assert found["scores"][0]["value"] == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES, WORSE]).score
+    report, _ = scored(capsys, "--test-set", "wmt20/tworefs", "--languages", "zh-en", "--metric", "bleu")
+    assert report["scores"][0]["value"] == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES, WORSE]).score
 
 
 def test_of_a_set_in_xml_those_references_count_that_it_lists(capsys: Captured, folder: Path) -> None:
     for field, lines in {"src": WORSE, "ref-A": REFERENCES, "ref-B": WORSE}.items():
         write(folder / "wmt22" / f"wmt22.en-zh.{field}", lines)
-    found, _ = scored(capsys, "--test-set", "wmt22", "--languages", "en-zh", "--tokenise", "zh", "--metric", "bleu")
-    assert found["scores"][0]["value"] == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES], tokenize="zh").score
+    report, _ = scored(capsys, "--test-set", "wmt22", "--languages", "en-zh", "--tokenise", "zh", "--metric", "bleu")
+    assert report["scores"][0]["value"] == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES], tokenize="zh").score
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_the_folder_is_that_of_sacrebleus_own_variable(folder: Path) -> None:
     (folder / "elsewhere" / "wmt20").mkdir(parents=True)
     write(folder / "elsewhere" / "wmt20" / "wmt20.en-de.src", WORSE)
     write(folder / "elsewhere" / "wmt20" / "wmt20.en-de.ref", REFERENCES)
-    asked = [
+    command = [
         "score",
         "--hypothesis",
         "ref",
@@ -153,5 +153,5 @@ def test_the_folder_is_that_of_sacrebleus_own_variable(folder: Path) -> None:
         "--json",
     ]
     environment = os.environ | {"SACREBLEU": str(folder / "elsewhere")}
-    done = subprocess.run([sys.executable, "-m", "regard", *asked], env=environment, capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-m", "regard", *command], env=environment, capture_output=True, check=True)
     assert json.loads(done.stdout)["scores"][0]["value"] == 100

@@ -18,7 +18,7 @@ from regard.cli import main
 from regard.commands import COMMANDS
 from regard.verbs.table import Room
 
-# A command line with two commands more than ours: `made`, which does what its test says, and `kit`, a sub-app.
+# A command line with two additional commands: `made`, which does what its test says, and `kit`, a sub-app.
 MADE = """
 import sys
 from typing import Annotated
@@ -61,7 +61,7 @@ class Done:
 
 @pytest.fixture
 def made(monkeypatch, capsys):
-    """Run `regard` with the made commands in this process; `body` is what `made` does."""
+    """Run `regard` with the additional commands in this process; `body` is what `made` does."""
     monkeypatch.delenv("REGARD_TRACEBACK", raising=False)
     monkeypatch.setitem(COMMANDS, "made", Room("made:command", "Do as the test says."))
     monkeypatch.setitem(COMMANDS, "kit", Room("made:app", "A kit of commands."))
@@ -98,7 +98,7 @@ def test_help_names_every_command_and_imports_none_of_them():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=QUIET, timeout=60)
     *help_lines, imported = done.stdout.splitlines()
-    # What must be there when no file can be opened any more, how commands speak, what they say of models, and the rows.
+    # Modules needed once no file can be opened: output of commands, remarks about models, and the rows.
     assert (
         imported == "[] ['regard.cli.plugin_option', 'regard.console', 'regard.console.refused', 'regard.verbs.table']"
     )
@@ -265,15 +265,15 @@ def test_a_full_disk_under_the_output_is_told_once(tmp_path):
 
 
 def test_a_page_of_frames_from_torch_about_bf16_is_not_shown(made):
-    """Seen on an ARM CPU without bf16: torch falls back by itself, and warns with all its C++ frames."""
-    said = "mkldnn_matmul failed, switching to BLAS gemm: no bf16\\nframe #0: c10::Error"
-    assert made("made", body=f"import warnings; warnings.warn('{said}')").stderr == ""
+    """Seen on an ARM CPU without bf16: torch falls back by itself and warns with all its C++ frames."""
+    message = "mkldnn_matmul failed, switching to BLAS gemm: no bf16\\nframe #0: c10::Error"
+    assert made("made", body=f"import warnings; warnings.warn('{message}')").stderr == ""
     assert "another" in made("made", body="import warnings; warnings.warn('another')").stderr
 
 
 @pytest.mark.parametrize("lines", [1, 100_000])
 def test_a_reader_that_left_is_nobodys_fault(tmp_path, lines):
-    """One line fails only in the last flush, many fail in the middle of the command; both end without a word."""
+    """One line fails only in the last flush, many fail within the command; both end silently."""
     reading, writing = os.pipe()
     os.close(reading)
     body = f"print('line\\n' * {lines})"
@@ -288,7 +288,7 @@ def test_a_pipe_that_broke_elsewhere_is_ours(made):
 
 
 def interrupted(path: Path, *moments: str) -> tuple[int, str]:
-    """Press Ctrl-C after each of these lines of the made program; gives its status and what it said."""
+    """Press Ctrl-C after each of these lines of the made program. Return its status and output."""
     command = [sys.executable, path, "made"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=QUIET) as process:
         assert process.stdout is not None
@@ -307,7 +307,7 @@ TIDYING = """import time
     finally:
         print('tidying', flush=True)
         time.sleep(60)"""
-# Python's own end stops such threads in a way that C++ takes for an error of its own, and aborts.
+# Python's exit stops such threads in a way that C++ treats as an error, and aborts.
 THREADS_IN_TORCH = """import threading, time, torch
     def work():
         while True:
@@ -350,7 +350,7 @@ def test_completion_can_be_shown():
 
 
 def on_a_terminal(path: Path, **environment: str) -> str:
-    """What `made` writes to standard error when that is a terminal, and nothing to standard output."""
+    """Return what `made` writes to standard error on a terminal, with nothing on standard output."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, path, "made"], stdout=subprocess.PIPE, stderr=theirs, env=QUIET | environment

@@ -1,4 +1,4 @@
-"""`regard show`: every view as text, numbers and picture, and what it refuses."""
+"""`regard show`: every view as text, numbers and picture, and refusals."""
 
 import json
 import sys
@@ -18,12 +18,14 @@ QUICK = ["--length", "6", "--width", "4", "--gains", "0.5,2"]
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Folders of one model of each kind."""
+    """Return folders of one model of each kind."""
     folder = tmp_path_factory.mktemp("models")
-    made = {cell: untrained_folder(folder / cell, cell=cell, encoder_layers=2) for cell in ("vanilla", "lstm", "gru")}
-    made["transformer"] = untrained_folder(folder / "transformer", "transformer")
-    made["bytes"] = untrained_folder(folder / "bytes", kind="bytes", cell="gru", longest=60)
-    return {name: str(path) for name, path in made.items()}
+    folders = {
+        cell: untrained_folder(folder / cell, cell=cell, encoder_layers=2) for cell in ("vanilla", "lstm", "gru")
+    }
+    folders["transformer"] = untrained_folder(folder / "transformer", "transformer")
+    folders["bytes"] = untrained_folder(folder / "bytes", kind="bytes", cell="gru", longest=60)
+    return {name: str(path) for name, path in folders.items()}
 
 
 def numbers(path: Path) -> Any:
@@ -40,7 +42,7 @@ def lines_named(path: Path, panel: int = 0) -> dict[str, list[list[float]]]:
 
 @pytest.fixture(scope="module")
 def plain_gradients(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What the gradients are where nothing more is asked for."""
+    """Return the gradients without further options."""
     plain = tmp_path_factory.mktemp("gradients") / "plain.json"
     assert main(["show", "gradients", *QUICK, "-o", str(plain)]) == 0
     return numbers(plain)
@@ -48,14 +50,14 @@ def plain_gradients(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_gradients_as_text_numbers_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "gradients", *QUICK]) == 0
-    said = capsys.readouterr().out
-    assert "distance in steps, d  vanilla  vanilla, bound  LSTM, h and c  LSTM, h alone" in said
-    assert "By length: the gradient, clipped at 1" in said
+    message = capsys.readouterr().out
+    assert "distance in steps, d  vanilla  vanilla, bound  LSTM, h and c  LSTM, h alone" in message
+    assert "By length: the gradient, clipped at 1" in message
     for name in ("g.png", "g.json"):
         assert main(["show", "gradients", *QUICK, "-o", str(tmp_path / name)]) == 0
     assert is_drawn(tmp_path / "g.png")
-    found = numbers(tmp_path / "g.json")
-    assert [len(panel["lines"]) for panel in found["panels"]] == [5, 4, 4]
+    report = numbers(tmp_path / "g.json")
+    assert [len(panel["lines"]) for panel in report["panels"]] == [5, 4, 4]
     assert [step for step, _ in lines_named(tmp_path / "g.json")["GRU"]] == list(range(7))
 
 
@@ -95,25 +97,25 @@ def test_positions(tmp_path: Path) -> None:
     for name in ("p.png", "p.json"):
         assert main([*small, "-o", str(tmp_path / name)]) == 0
     assert is_drawn(tmp_path / "p.png")
-    found = numbers(tmp_path / "p.json")
-    assert list(found) == ["sinusoidal", "dot product of sinusoids", "rotary", "ALiBi"]
-    assert (len(found["ALiBi"]), len(found["sinusoidal"]), len(found["sinusoidal"][0])) == (2, 5, 6)
+    report = numbers(tmp_path / "p.json")
+    assert list(report) == ["sinusoidal", "dot product of sinusoids", "rotary", "ALiBi"]
+    assert (len(report["ALiBi"]), len(report["sinusoidal"]), len(report["sinusoidal"][0])) == (2, 5, 6)
     assert main([*small, "--kind", "rotary", "-o", str(tmp_path / "one.json")]) == 0
     assert list(numbers(tmp_path / "one.json")) == ["rotary"]
 
 
 def test_gates(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["show", "gates", models["lstm"], "--text", TEXT]
-    assert main(asked) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].split() == ["word", "forget", "input", "output", "cell"]
-    assert [line.split()[0] for line in said[1:]] == ["Ana", "reads", "a", "green", "book", ".", "</s>"]
+    command = ["show", "gates", models["lstm"], "--text", TEXT]
+    assert main(command) == 0
+    message = capsys.readouterr().out.splitlines()
+    assert message[0].split() == ["word", "forget", "input", "output", "cell"]
+    assert [line.split()[0] for line in message[1:]] == ["Ana", "reads", "a", "green", "book", ".", "</s>"]
     for name in ("g.png", "g.json"):
-        assert main([*asked, "-o", str(tmp_path / name)]) == 0
+        assert main([*command, "-o", str(tmp_path / name)]) == 0
     assert is_drawn(tmp_path / "g.png")
     plain = numbers(tmp_path / "g.json")
     for number, option in enumerate((["--layer", "2"], ["--direction", "backward"])):
-        assert main([*asked, *option, "-o", str(tmp_path / f"{number}.json")]) == 0
+        assert main([*command, *option, "-o", str(tmp_path / f"{number}.json")]) == 0
         assert numbers(tmp_path / f"{number}.json")["traces"] != plain["traces"]
     assert main(["show", "gates", models["bytes"], "--text", "lê", "--tokens", "-o", str(tmp_path / "t.json")]) == 0
     assert numbers(tmp_path / "t.json")["words"] == ["l", "<0xC3>", "<0xAA>", "</s>"]
@@ -122,15 +124,15 @@ def test_gates(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFix
 def test_nothing_typed_reaches_the_terminal_as_a_command(
     models: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An escape sequence in the text is shown as what it is, in words and in tokens."""
+    """An escape sequence in the text is shown escaped, in words and in tokens."""
     evil = "Ana \x1b[31mreads\x07 a book."
     for more in ([], ["--tokens"]):
         assert main(["show", "gates", models["bytes"], "--text", evil, *more]) == 0
         assert main(["show", "implied", models["bytes"], "--text", evil, "--target", evil, *more]) == 0
     assert main(["show", "loss", models["bytes"], "--text", evil, "--target", evil]) == 0
-    said = capsys.readouterr().out
-    assert not {character for character in said if character != "\n" and not character.isprintable()}
-    assert r"\x1b[31mreads\x07" in said
+    message = capsys.readouterr().out
+    assert not {character for character in message if character != "\n" and not character.isprintable()}
+    assert r"\x1b[31mreads\x07" in message
 
 
 @pytest.mark.parametrize(
@@ -159,14 +161,14 @@ def test_numbers_on_standard_output_are_those_of_the_file(
     names: set[str],
 ) -> None:
     where = [] if model is None else ["--model"] * (command == "gradients") + [models[model]]
-    asked, out = ["show", command, *where, *more, "--json"], tmp_path / "numbers.JSON"
-    assert main(asked) == 0
+    command_line, out = ["show", command, *where, *more, "--json"], tmp_path / "numbers.JSON"
+    assert main(command_line) == 0
     alone = capsys.readouterr().out
-    assert main([*asked, "-o", str(out)]) == 0
+    assert main([*command_line, "-o", str(out)]) == 0
     assert capsys.readouterr().out == alone
-    found = json.loads(alone)
-    assert found == numbers(out)
-    assert set(found) == names
+    report = json.loads(alone)
+    assert report == numbers(out)
+    assert set(report) == names
 
 
 def test_what_is_no_finite_number_becomes_null(
@@ -197,7 +199,7 @@ def test_what_is_no_finite_number_is_refused(capsys: pytest.CaptureFixture[str],
 
 @pytest.mark.parametrize(
     "extreme",
-    ["--keep=-100", *(pytest.param(each, marks=pytest.mark.long) for each in ("--input-scale=1000", "--keep=100"))],
+    ["--keep=-100", *(pytest.param(option, marks=pytest.mark.long) for option in ("--input-scale=1000", "--keep=100"))],
 )
 def test_the_extremes_can_be_drawn(tmp_path: Path, extreme: str) -> None:
     assert main(["show", "gradients", *QUICK, extreme, "-o", str(tmp_path / "g.png")]) == 0
@@ -205,35 +207,35 @@ def test_the_extremes_can_be_drawn(tmp_path: Path, extreme: str) -> None:
 
 
 def test_implied(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["show", "implied", models["gru"], "--text", TEXT, "--target", TARGET]
-    assert main(asked) == 0
-    said = capsys.readouterr().out
-    assert [title in said for title in ("implied by the GRU, forward", "learnt by the decoder")] == [True, True]
+    command = ["show", "implied", models["gru"], "--text", TEXT, "--target", TARGET]
+    assert main(command) == 0
+    message = capsys.readouterr().out
+    assert [title in message for title in ("implied by the GRU, forward", "learnt by the decoder")] == [True, True]
     for name in ("i.png", "i.json"):
-        assert main([*asked, "-o", str(tmp_path / name)]) == 0
+        assert main([*command, "-o", str(tmp_path / name)]) == 0
     assert is_drawn(tmp_path / "i.png")
     plain = numbers(tmp_path / "i.json")["matrices"]
     assert [sum(row) for matrix in plain for row in matrix["weights"]] == pytest.approx([1.0] * 21)
-    assert main([*asked, "--layer", "2", "-o", str(tmp_path / "2.json")]) == 0
+    assert main([*command, "--layer", "2", "-o", str(tmp_path / "2.json")]) == 0
     assert numbers(tmp_path / "2.json")["matrices"][0]["weights"] != plain[0]["weights"]
-    assert main([*asked[:-1], "Ana lê.", "--tokens", "-o", str(tmp_path / "3.json")]) == 0
+    assert main([*command[:-1], "Ana lê.", "--tokens", "-o", str(tmp_path / "3.json")]) == 0
     assert numbers(tmp_path / "3.json")["matrices"][2]["rows"] == ["Ana", "lê", ".", "</s>"]
 
 
 @pytest.mark.parametrize("kind", ["lstm", "transformer"])
 def test_loss(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
-    asked = ["show", "loss", models[kind], "--text", TEXT, "--target", TARGET]
-    assert main(asked) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("token")
-    assert [line.split()[0] for line in said[1:-1]] == ["Ana", "lê", "um", "livro", "verde", ".", "</s>"]
-    assert "over 7 tokens" in said[-1]
+    command = ["show", "loss", models[kind], "--text", TEXT, "--target", TARGET]
+    assert main(command) == 0
+    message = capsys.readouterr().out.splitlines()
+    assert message[0].startswith("token")
+    assert [line.split()[0] for line in message[1:-1]] == ["Ana", "lê", "um", "livro", "verde", ".", "</s>"]
+    assert "over 7 tokens" in message[-1]
     for name in ("l.png", "l.json"):
-        assert main([*asked, "--others", "2", "-o", str(tmp_path / name)]) == 0
+        assert main([*command, "--others", "2", "-o", str(tmp_path / name)]) == 0
     assert is_drawn(tmp_path / "l.png")
-    found = numbers(tmp_path / "l.json")
-    assert sum(token["loss"] for token in found["tokens"]) == pytest.approx(found["loss"])
-    assert {len(token["others"]) for token in found["tokens"]} == {2}
+    report = numbers(tmp_path / "l.json")
+    assert sum(token["loss"] for token in report["tokens"]) == pytest.approx(report["loss"])
+    assert {len(token["others"]) for token in report["tokens"]} == {2}
 
 
 @pytest.mark.parametrize(
@@ -273,9 +275,9 @@ def test_refusals(models: dict[str, str], capsys: pytest.CaptureFixture[str], wo
 def test_what_lies_there_is_replaced_only_when_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "p.json"
     out.write_text("mine")
-    asked = ["show", "positions", "--kind", "rotary", "--length", "3", "--width", "2", "-o", str(out)]
-    assert main(asked) == 2
+    command = ["show", "positions", "--kind", "rotary", "--length", "3", "--width", "2", "-o", str(out)]
+    assert main(command) == 2
     assert "exists already; give --overwrite to replace it" in capsys.readouterr().err
     assert out.read_text() == "mine"
-    assert main([*asked, "--overwrite"]) == 0
+    assert main([*command, "--overwrite"]) == 0
     assert list(numbers(out)) == ["rotary"]

@@ -24,7 +24,7 @@ QUICK = {
 
 
 def page_data(path: Path) -> Any:
-    """What a page was made with."""
+    """Return the data that a page was made with."""
     html = path.read_text(encoding="utf-8")
     return json.loads(html.split('id="data">')[1].split("</script>")[0])
 
@@ -33,11 +33,11 @@ def page_data(path: Path) -> Any:
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Folders of models with random weights."""
     folder = tmp_path_factory.mktemp("models")
-    made = {cell: untrained_folder(folder / cell, cell=cell, encoder_layers=2) for cell in ("lstm", "gru")}
-    made["transformer"] = untrained_folder(folder / "transformer", "transformer")
+    folders = {cell: untrained_folder(folder / cell, cell=cell, encoder_layers=2) for cell in ("lstm", "gru")}
+    folders["transformer"] = untrained_folder(folder / "transformer", "transformer")
     assert main(["train", str(write_recipe(folder)), "--out", str(folder / "ngram")]) == 0
-    made["ngram"] = folder / "ngram"
-    return {name: str(path) for name, path in made.items()}
+    folders["ngram"] = folder / "ngram"
+    return {name: str(path) for name, path in folders.items()}
 
 
 @pytest.mark.parametrize("lesson", QUICK)
@@ -51,8 +51,8 @@ def test_every_form_of_a_lesson(lesson: str, tmp_path: Path, capsys: pytest.Capt
     assert all(len(row) == len(table["columns"]) for table in data["tables"] for row in table["rows"])
     capsys.readouterr()
     assert main(["show", lesson, *QUICK[lesson]]) == 0
-    said = capsys.readouterr().out
-    assert all(table["title"] in said for table in data["tables"])
+    output = capsys.readouterr().out
+    assert all(table["title"] in output for table in data["tables"])
 
 
 def test_depth_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
@@ -85,14 +85,14 @@ def test_every_option_of_jacobians_changes_something(tmp_path: Path) -> None:
 def test_decoding_of_a_model_writes_what_generate_writes(
     models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out, asked = tmp_path / "decoding.json", ["--prompt", "the cat", "--tokens", "4"]
-    assert main(["show", "decoding", models["ngram"], *asked, "--shown", "4", "-o", str(out)]) == 0
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert (found["prompt"], len(found["tokens"])) == ("the cat", 4)
+    out, options = tmp_path / "decoding.json", ["--prompt", "the cat", "--tokens", "4"]
+    assert main(["show", "decoding", models["ngram"], *options, "--shown", "4", "-o", str(out)]) == 0
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert (report["prompt"], len(report["tokens"])) == ("the cat", 4)
     capsys.readouterr()
     searches = [["--beam", "1"], ["--beam", "3"], ["--temperature", "0.5"], ["--top-k", "5"], ["--top-p", "0.9"]]
-    for way, search in zip(found["ways"], searches, strict=True):
-        assert main(["generate", models["ngram"], *asked, *search, "--json"]) == 0
+    for way, search in zip(report["ways"], searches, strict=True):
+        assert main(["generate", models["ngram"], *options, *search, "--json"]) == 0
         written = json.loads(capsys.readouterr().out)
         assert (way["text"], way["log_probability"]) == (written["text"], pytest.approx(sum(written["token_scores"])))
 
@@ -102,21 +102,21 @@ def test_decoding_of_a_model_writes_what_generate_writes(
     [(["--beam", "2"], 1), (["--temperature", "2"], 2), (["--top-k", "4"], 3), (["--top-p", "0.5"], 4)],
 )
 def test_every_option_of_decoding_changes_what_is_kept(tmp_path: Path, option: list[str], way: int) -> None:
-    kept = []
+    tokens_by_way = []
     for number, options in enumerate(([], option)):
         out = tmp_path / f"{number}.json"
         assert main(["show", "decoding", *options, "-o", str(out)]) == 0
-        kept.append([found["kept"] for found in json.loads(out.read_text(encoding="utf-8"))["ways"]])
-    assert [place for place in range(5) if kept[0][place] != kept[1][place]] == [way]
+        tokens_by_way.append([way["kept"] for way in json.loads(out.read_text(encoding="utf-8"))["ways"]])
+    assert [place for place in range(5) if tokens_by_way[0][place] != tokens_by_way[1][place]] == [way]
 
 
 def test_cost_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "cost.json"
     assert main(["show", "cost", models["transformer"], "--longest", "16", "-o", str(out)]) == 0
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert (found["heads"], found["depth"]) == (2, 4)
-    assert [cost["context"] for cost in found["costs"]] == [1, 2, 4, 8, 16]
-    assert [line["name"] for line in found["panels"][0]["lines"]] == ["one head: C²", "2 heads", "3 attentions"]
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert (report["heads"], report["depth"]) == (2, 4)
+    assert [cost["context"] for cost in report["costs"]] == [1, 2, 4, 8, 16]
+    assert [line["name"] for line in report["panels"][0]["lines"]] == ["one head: C²", "2 heads", "3 attentions"]
 
 
 @pytest.mark.parametrize(

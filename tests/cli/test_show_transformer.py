@@ -37,9 +37,9 @@ def refusal(asked: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_embedding_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "embedding"]) == 0
-    said = capsys.readouterr().out
-    assert "W · onehot = (0.1, −0.3, 1.4, 0.2, 0.5)" in said
-    assert "embedding E                    10,000 × 512  5,120,000" in said
+    output = capsys.readouterr().out
+    assert "W · onehot = (0.1, −0.3, 1.4, 0.2, 0.5)" in output
+    assert "embedding E                    10,000 × 512  5,120,000" in output
     assert len(every_form(["embedding", "--vocabulary", "20", "--width", "4"], tmp_path)["tables"]) == 6
     assert "20 × 4" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
@@ -56,21 +56,21 @@ def test_feed_forward(translator: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["show", "feed-forward"]) == 0
     assert "France     0.0    0.0    3.5   0.5" in capsys.readouterr().out
     assert len(every_form(["feed-forward"], tmp_path)["tables"]) == 4
-    asked = ["show", "feed-forward", translator, "--text", "Ana reads"]
-    assert main([*asked, "--layer", "1", "--units", "2", "--tokens", "1"]) == 0
-    said = capsys.readouterr().out
-    assert "encoder block 1, 2 of 8 units, 1 text, 3 tokens" in said
-    assert main([*asked, "--unit", "3", "--json"]) == 0
+    command = ["show", "feed-forward", translator, "--text", "Ana reads"]
+    assert main([*command, "--layer", "1", "--units", "2", "--tokens", "1"]) == 0
+    output = capsys.readouterr().out
+    assert "encoder block 1, 2 of 8 units, 1 text, 3 tokens" in output
+    assert main([*command, "--unit", "3", "--json"]) == 0
     assert [row[0] for row in json.loads(capsys.readouterr().out)["tables"][0]["rows"]] == ["3"]
     assert "--text is for a model" in refusal(["feed-forward", "--text", "Ana"], capsys)
-    assert "there is no unit 99" in refusal([*asked[1:], "--unit", "99"], capsys)
+    assert "there is no unit 99" in refusal([*command[1:], "--unit", "99"], capsys)
 
 
 def test_permutation(translator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "permutation"]) == 0
-    said = capsys.readouterr().out
-    assert "не                       4              1                         0           1.021" in said
-    assert "очень хорошо, совсем не плохо" in said
+    output = capsys.readouterr().out
+    assert "не                       4              1                         0           1.021" in output
+    assert "очень хорошо, совсем не плохо" in output
     tables = every_form(["permutation", "--text", "a b c", "--other", "b a c", "--seed", "3"], tmp_path)["tables"]
     assert [table["rows"] for table in tables[:3]] == [["a", "b", "c"], ["a", "b", "c"], ["b", "a", "c"]]
     assert main(["show", "permutation", "--model", translator, "--text", "Ana reads a book"]) == 0
@@ -80,12 +80,12 @@ def test_permutation(translator: str, tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_learnt_positions(translator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["positions", "--model", translator]
-    assert main(["show", *asked]) == 0
+    command = ["positions", "--model", translator]
+    assert main(["show", *command]) == 0
     assert "source_places: the first 20 of 20 places" in capsys.readouterr().out
-    found = every_form([*asked, "--length", "5"], tmp_path)["tables"]
-    assert [len(table["rows"]) for table in found] == [5, 5, 2] * 2
-    assert "--heads is for computed encodings; omit it with --model" in refusal([*asked, "--heads", "2"], capsys)
+    tables = every_form([*command, "--length", "5"], tmp_path)["tables"]
+    assert [len(table["rows"]) for table in tables] == [5, 5, 2] * 2
+    assert "--heads is for computed encodings; omit it with --model" in refusal([*command, "--heads", "2"], capsys)
     sinusoidal = str(untrained_folder(tmp_path / "sinusoidal", "transformer"))
     assert "has learnt no positions" in refusal(["positions", "--model", sinusoidal], capsys)
 

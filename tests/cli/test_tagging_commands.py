@@ -16,7 +16,7 @@ from regard.cli import main
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tagger that knows the tag before, trained till it can chunk."""
+    """Return a tagger that knows the previous tag, trained until it can chunk."""
     folder = tmp_path_factory.mktemp("tagger")
     train, test = (str(write_tagged(folder / f"{name}.txt", 40, seed)) for name, seed in (("train", 1), ("test", 2)))
     letters = {"embedding": 8, "width": 16}
@@ -36,12 +36,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_is_scored_by_spans_and_by_their_types(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", str(run), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    scores = {each["metric"]: each["value"] for each in found["scores"]}
+    report = json.loads(capsys.readouterr().out)
+    scores = {score["metric"]: score["value"] for score in report["scores"]}
     assert (scores["f1"], scores["accuracy_of_unknown"]) == (1.0, 1.0)
-    parts = {name: {each["metric"]: each["n"] for each in own} for name, own in found["parts"].items()}
+    parts = {
+        name: {score["metric"]: score["n"] for score in scores_of_part}
+        for name, scores_of_part in report["parts"].items()
+    }
     assert parts.keys() == {"NP", "VP"}
-    assert sum(own["f1"] for own in parts.values()) == found["scores"][0]["n"]
+    assert sum(part["f1"] for part in parts.values()) == report["scores"][0]["n"]
     assert main(["evaluate", str(run), "--metric", "bleu"]) == 2
     assert "An rnn is measured by f1, precision, recall, accuracy" in capsys.readouterr().err
 
@@ -62,10 +65,10 @@ def test_words_are_answered_in_their_order(
 
 def test_raw_text_is_cut_and_json_has_it_all(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["answer", str(run), "the bedo fita.", "--raw", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["words"], found["answers"]) == (["the", "bedo", "fita", "."], ["B-NP", "I-NP", "B-VP", "O"])
-    assert found["spans"] == [["NP", 0, 2], ["VP", 2, 3]]
-    assert all(0.5 < each <= 1 for each in [*found["probabilities"], found["probability"]])
+    report = json.loads(capsys.readouterr().out)
+    assert (report["words"], report["answers"]) == (["the", "bedo", "fita", "."], ["B-NP", "I-NP", "B-VP", "O"])
+    assert report["spans"] == [["NP", 0, 2], ["VP", 2, 3]]
+    assert all(0.5 < probability <= 1 for probability in [*report["probabilities"], report["probability"]])
     (tags,) = regard.load(run).answer([["the", "bedo", "fita", "."]], beam=2)
     assert tags.answer == "B-NP I-NP B-VP O"
 
@@ -76,23 +79,23 @@ def test_its_gates_are_drawn_word_by_word(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_page_is_written_once(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["answer", str(run), "the bedo fita .", "-o", str(tmp_path / "tags.html")]
-    assert main(asked) == 0
+    command = ["answer", str(run), "the bedo fita .", "-o", str(tmp_path / "tags.html")]
+    assert main(command) == 0
     assert "bedo" in (tmp_path / "tags.html").read_text(encoding="utf-8")
-    assert main(asked) == 2
+    assert main(command) == 2
     assert "exists" in capsys.readouterr().err
-    assert main([*asked, "--overwrite"]) == 0
+    assert main([*command, "--overwrite"]) == 0
 
 
 def test_what_it_cannot_do_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for asked, what in (
+    for command, what in (
         (["look", str(run), "the bedo"], "; it can train, evaluate, answer, info"),
         (["generate", str(run)], "; use `regard answer`. It can train, evaluate, answer, info"),
     ):
-        assert main(asked) == 2
+        assert main(command) == 2
         assert f"An rnn gives a tag for each word{what}" in capsys.readouterr().err
     assert main(["info", str(run)]) == 0
-    said = capsys.readouterr().out
-    assert "scheme" in said
-    assert "letters.reader " in said  # a table within a table, by the names that a recipe has
-    assert "{" not in said
+    message = capsys.readouterr().out
+    assert "scheme" in message
+    assert "letters.reader " in message  # a table within a table, by the names that a recipe has
+    assert "{" not in message

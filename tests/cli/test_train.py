@@ -34,7 +34,7 @@ def say(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
-# What varies in the runs that are interrupted: everything that has a state of its own.
+# Variations of the interrupted runs: everything that has its own state.
 EVERYTHING = {
     "training.accumulate": 2,
     "training.batch_tokens": 128,
@@ -53,7 +53,7 @@ def everything(corpus: tuple[Path, Path], out: Path) -> list[str]:
 
 @pytest.fixture(scope="session")
 def uninterrupted(corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run that was never stopped."""
+    """Return the run that was never stopped."""
     out = tmp_path_factory.mktemp("whole") / "run"
     with undrawn():
         assert main(everything(corpus, out)) == 0
@@ -65,7 +65,9 @@ def _command(corpus: tuple[Path, Path], out: Path, *more: str) -> list[str]:
 
 
 def _kill(corpus: tuple[Path, Path], out: Path, seconds: float, heard: str = "") -> bool:
-    """Start or go on, and kill so many seconds after a line that begins so is heard; True if it was not done before."""
+    """Start or resume, and kill this many seconds after a line with this beginning. Return True if it was still
+    running.
+    """
     with subprocess.Popen(_command(corpus, out, "--resume"), stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert not heard or any(line.startswith(heard) for line in process.stderr)
@@ -78,7 +80,7 @@ def _kill(corpus: tuple[Path, Path], out: Path, seconds: float, heard: str = "")
 
 
 def _kill_and_resume(corpus: tuple[Path, Path], out: Path, moments: list[float]) -> int:
-    """Start, kill after each of these seconds, go on, and come to the end here; gives how many were really killed."""
+    """Start, kill after each of these times, resume, and finish here. Return how many were really killed."""
     killed = sum(_kill(corpus, out, seconds) for seconds in moments)
     assert main([*everything(corpus, out), "--resume"]) == 0
     return killed
@@ -94,7 +96,7 @@ def _same(one: Path, other: Path) -> None:
 def test_killed_and_resumed_is_never_stopped(
     corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Killed before there is anything, somewhere in the middle, and asked once more after the end."""
+    """Kill before there is any file and somewhere in the middle, and run once more after the end."""
     chance = random.Random(os.getpid())
     assert _kill(corpus, tmp_path / "run", 0.5)
     _kill(corpus, tmp_path / "run", chance.uniform(0.0, 0.5), heard="step ")
@@ -120,7 +122,7 @@ def test_killed_twenty_times_at_random_moments(corpus: tuple[Path, Path], uninte
 @pytest.mark.long
 @pytest.mark.parametrize("file", ["weights.safetensors", "optimizer.safetensors", "facts.json", "manifest.json"])
 def test_killed_during_a_checkpoint(corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, file: str) -> None:
-    """The process is killed as soon as this file of the checkpoint at step 8 is being written."""
+    """The process is killed as soon as it writes this file of the checkpoint at step 8."""
     out = tmp_path / "run"
     process = subprocess.Popen(_command(corpus, out), stderr=subprocess.DEVNULL)
     partial = out / "training" / "checkpoints" / "00000008.partial"
@@ -133,7 +135,7 @@ def test_killed_during_a_checkpoint(corpus: tuple[Path, Path], uninterrupted: Pa
 
 
 class Interrupting(io.StringIO):
-    """Takes what a training says, and presses Ctrl-C when it hears of the first step."""
+    """Listener that presses Ctrl-C at the first step."""
 
     pressed = False
 
@@ -149,9 +151,9 @@ def test_ctrl_c_stops_cleanly_and_resumably(
 ) -> None:
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(sys, "stderr", said := Interrupting())
+        patch.setattr(sys, "stderr", stream := Interrupting())
         assert main(everything(corpus, out)) == 130
-    _stopped_and_resumed(corpus, out, said.getvalue(), uninterrupted)
+    _stopped_and_resumed(corpus, out, stream.getvalue(), uninterrupted)
 
 
 def _stopped_and_resumed(corpus: tuple[Path, Path], out: Path, said: str, uninterrupted: Path) -> None:
@@ -198,7 +200,7 @@ def test_a_longer_run_goes_on_from_a_finished_one(trained: Path, tmp_path: Path)
 def test_a_run_goes_on_by_its_own_recipe(
     corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither the recipe nor the files are said again, and the bits are those of the run that was never stopped."""
+    """Recipe and files are not given again, and the bits are those of the uninterrupted run."""
     out = tmp_path / "run"
     assert main([*everything(corpus, out), "--set", "training.steps=12"]) == 0
     assert main(["train", "--out", str(out), "--resume", "--set", "training.steps=20"]) == 0
@@ -212,7 +214,7 @@ def test_a_run_goes_on_by_its_own_recipe(
 def test_a_run_goes_on_where_its_text_is_gone_but_not_with_a_damaged_corpus(
     corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As after copying the run to another machine; one flipped bit in a shard would end with other weights."""
+    """As after copying the run to another machine; one flipped bit in a shard would change the weights."""
     out, (source, target) = tmp_path / "run", (Path(shutil.copy(path, tmp_path)) for path in corpus)
     assert main([*everything((source, target), out), "--minutes", "0"]) == 0
     source.unlink()
@@ -254,18 +256,18 @@ def test_another_recipe_is_not_resumed(
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
     source, target = trained.parent / "small.en", trained.parent / "small.pt"
     assert main([*train_arguments(source, target, out), "--resume", *change]) == 2
-    said = say(capsys)
-    assert "cannot be resumed with another recipe" in said
-    assert words in said
+    message = say(capsys)
+    assert "cannot be resumed with another recipe" in message
+    assert words in message
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == before
 
 
 def test_other_files_are_not_resumed(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = trained.parent / "small.en", trained.parent / "small.pt"
     assert main([*train_arguments(target, source, trained), "--resume"]) == 2
-    said = say(capsys)
-    assert "cannot be resumed with other data:" in said
-    assert f'data.train was [{{ source = "{source}", target = "{target}" }}] and is now' in said
+    message = say(capsys)
+    assert "cannot be resumed with other data:" in message
+    assert f'data.train was [{{ source = "{source}", target = "{target}" }}] and is now' in message
     more = ["--valid-source", str(source), "--valid-target", str(target)]
     assert main([*train_arguments(source, target, trained), *more, "--resume"]) == 2
     assert "data.valid was empty and is now [{ source = " in say(capsys)
@@ -435,18 +437,18 @@ def test_bad_input_has_its_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main([*arguments, "--out", str(tmp_path / "run")]) == 2
-    said = say(capsys)
-    assert words in said
-    assert "Traceback" not in said
+    message = say(capsys)
+    assert words in message
+    assert "Traceback" not in message
 
 
 def test_lines_that_do_not_match_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = write_corpus(tmp_path, 40)
     target.write_text("uma linha\n" * 39, encoding="utf-8")
     assert main(train_arguments(source, target, tmp_path / "run")) == 2
-    said = say(capsys)
-    assert "40 lines" in said
-    assert "has 39" in said
+    message = say(capsys)
+    assert "40 lines" in message
+    assert "has 39" in message
     source.write_bytes(b"fine\nb\xffd\n")
     target.write_text("bom\nmau\n", encoding="utf-8")
     assert main(train_arguments(source, target, tmp_path / "run")) == 2

@@ -1,4 +1,4 @@
-"""Training from files as people have them, by the command line alone: columns, several files, and what is refused."""
+"""Training from users' files on the command line alone: columns, several files, and refusals."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ NGRAM = 'family = "ngram"\n[data]\ntrain = "nowhere.txt"\n[model]\norder = 2\nsm
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here are files of every kind, and recipes whose own data is nowhere."""
+    """Write files of every kind, and recipes whose own data does not exist."""
     monkeypatch.chdir(tmp_path)
     texts = {
         "forms.tsv": "".join("\t".join(row) + "\n" for row in FORMS),
@@ -62,30 +62,30 @@ def said_by(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0
 
 
 def test_three_columns_are_learnt_as_chosen(capsys: pytest.CaptureFixture[str]) -> None:
-    said = said_by(capsys, "train", "--pairs", "forms.tsv", "--columns", "1+2:3", "--out", "run", *SMALL)
-    assert " V;PRS" in said.partition("source     ")[2].partition("\n")[0]
+    message = said_by(capsys, "train", "--pairs", "forms.tsv", "--columns", "1+2:3", "--out", "run", *SMALL)
+    assert " V;PRS" in message.partition("source     ")[2].partition("\n")[0]
     corpus = read_recipe(Path("run"))["data"]["train"][0]
     assert (corpus["pairs"], corpus["columns"]) == (str(Path("forms.tsv").resolve()), "1+2:3")
     assert "nothing to resume" in said_by(
         capsys, "train", "--pairs", "forms.tsv", "--columns", "1+2:3", "--out", "run", "--resume"
     )
-    said = said_by(capsys, "train", "--pairs", "forms.tsv", "--out", "run", "--resume", status=2)
-    assert "cannot be resumed with other data" in said
+    message = said_by(capsys, "train", "--pairs", "forms.tsv", "--out", "run", "--resume", status=2)
+    assert "cannot be resumed with other data" in message
 
 
 def test_further_columns_are_told_before_anything_is_learnt(capsys: pytest.CaptureFixture[str]) -> None:
-    said = said_by(
+    message = said_by(
         capsys, "train", "--pairs", "forms.tsv", "--out", "run", *SMALL, "--set", "data.cleaning.leakage=false"
     )
-    told = said.index("has 3 columns; the first two are used as source and target, as in 'walk' → 'V;PST'")
-    assert told < said.index("20 pairs of")
+    position = message.index("has 3 columns; the first two are used as source and target, as in 'walk' → 'V;PST'")
+    assert position < message.index("20 pairs of")
 
 
 def test_pairs_of_several_files_are_learnt(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--pairs", "forms.tsv", "--pairs", "more.csv", "--columns", "1+2:3", "--out", "run", *SMALL]
-    said = said_by(capsys, "train", *arguments)
-    assert "40 pairs of" in said
-    assert "more.csv: line 1 names the columns (lemma, features, form) and is skipped" in said
+    message = said_by(capsys, "train", *arguments)
+    assert "40 pairs of" in message
+    assert "more.csv: line 1 names the columns (lemma, features, form) and is skipped" in message
     train = read_recipe(Path("run"))["data"]["train"]
     assert [Path(corpus["pairs"]).name for corpus in train] == ["forms.tsv", "more.csv"]
     assert "nothing to resume" in said_by(capsys, "train", *arguments[:6], "--out", "run", "--resume")
@@ -96,8 +96,10 @@ def test_pairs_of_several_files_are_learnt(capsys: pytest.CaptureFixture[str]) -
 )
 def test_a_classifier_learns_from_a_table(capsys: pytest.CaptureFixture[str], file: str, columns: str | None) -> None:
     chosen = ["--columns", columns] if columns else []
-    said = said_by(capsys, "train", "bag.toml", "--data", file, "--test-data", file, *chosen, "--out", "run", *BRIEFLY)
-    assert "2 classes: no, yes" in said
+    message = said_by(
+        capsys, "train", "bag.toml", "--data", file, "--test-data", file, *chosen, "--out", "run", *BRIEFLY
+    )
+    assert "2 classes: no, yes" in message
     assert said_by(capsys, "evaluate", "run", "--json") == ""
     assert said_by(capsys, "evaluate", "run", "--data", file, "--json").count("damaged") == 0
 
@@ -105,12 +107,14 @@ def test_a_classifier_learns_from_a_table(capsys: pytest.CaptureFixture[str], fi
 def test_a_model_is_scored_on_a_file_as_on_its_split(capsys: pytest.CaptureFixture[str]) -> None:
     files = ["--data", "reviews.csv", "--test-data", "reviews.csv", "--columns", "review:stars"]
     assert main(["train", "bag.toml", *files, "--out", "run", *BRIEFLY]) == 0
-    found = []
+    all_scores = []
     for on in ([], ["--data", "reviews.csv"], ["--data", "reviews.jsonl", "--columns", "text:label"]):
         capsys.readouterr()
         assert main(["evaluate", "run", *on, "--json"]) == 0
-        found.append([(each["metric"], each["value"]) for each in json.loads(capsys.readouterr().out)["scores"]])
-    assert found[0] == found[1] == found[2]
+        all_scores.append(
+            [(score["metric"], score["value"]) for score in json.loads(capsys.readouterr().out)["scores"]]
+        )
+    assert all_scores[0] == all_scores[1] == all_scores[2]
 
 
 @pytest.mark.parametrize(
@@ -126,22 +130,22 @@ def test_a_tagger_learns_from_a_file_of_words(
     capsys: pytest.CaptureFixture[str], file: str, columns: str | None, scheme: str, best_by: str
 ) -> None:
     chosen = ["--columns", columns] if columns else []
-    said = said_by(capsys, "train", "tagger.toml", "--data", file, *chosen, "--out", "run")
-    assert "skipped: 12 comments" in said
+    message = said_by(capsys, "train", "tagger.toml", "--data", file, *chosen, "--out", "run")
+    assert "skipped: 12 comments" in message
     recipe = read_recipe(Path("run"))
     assert (recipe["data"]["scheme"], recipe["training"]["best_by"]) == (scheme, best_by)
     assert main(["evaluate", "run", "--data", file, "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)["scores"]
-    assert {each["metric"]: each["n"] for each in scores}["accuracy"] == 24
+    assert {score["metric"]: score["n"] for score in scores}["accuracy"] == 24
 
 
 def test_a_language_model_learns_from_a_column(capsys: pytest.CaptureFixture[str]) -> None:
-    said = said_by(capsys, "train", "ngram.toml", "--data", "reviews.jsonl", "--columns", "text", "--out", "run")
-    assert "train: 18 lines" in said
+    message = said_by(capsys, "train", "ngram.toml", "--data", "reviews.jsonl", "--columns", "text", "--out", "run")
+    assert "train: 18 lines" in message
     assert (Path("run") / WEIGHTS).is_file()
     assert main(["evaluate", "run", "--data", "reviews.csv", "--columns", "review", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["scores"]
-    assert {each["metric"]: each["n"] for each in found}["perplexity"] == 60
+    scores = json.loads(capsys.readouterr().out)["scores"]
+    assert {score["metric"]: score["n"] for score in scores}["perplexity"] == 60
 
 
 @pytest.mark.parametrize(
@@ -174,9 +178,9 @@ def test_a_language_model_learns_from_a_column(capsys: pytest.CaptureFixture[str
 def test_what_is_refused_says_what_to_do(capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
     Path("notes").write_text("what people wrote\n")
     Path("empty.csv").write_text("")
-    said = said_by(capsys, "train", *arguments, "--out", "run", status=2)
-    assert words in said
-    assert "Traceback" not in said
+    message = said_by(capsys, "train", *arguments, "--out", "run", status=2)
+    assert words in message
+    assert "Traceback" not in message
     assert not Path("run").exists()
 
 
@@ -199,9 +203,9 @@ def test_a_translator_is_scored_on_pairs(trained: Path, capsys: pytest.CaptureFi
     Path("a.csv").write_text("English,Portuguese\n" + "".join(f"{one},{two}\n" for one, two in pairs))
     for side, name in enumerate(("a.en", "a.pt")):
         Path(name).write_text("".join(f"{pair[side]}\n" for pair in pairs))
-    found = []
+    results = []
     for on in (["--data", "a.csv"], ["--source", "a.en", "--reference", "a.pt"]):
         capsys.readouterr()
         assert main(["evaluate", str(trained), *on, "--json"]) == 0
-        found.append(json.loads(capsys.readouterr().out))
-    assert found[0] == found[1]
+        results.append(json.loads(capsys.readouterr().out))
+    assert results[0] == results[1]

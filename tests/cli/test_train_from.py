@@ -1,4 +1,4 @@
-"""Starting from a model: its weights and tokenisers are where a run begins, and the run needs the model no more."""
+"""Starting from a model: a run begins with its weights and tokenisers, and then no longer needs it."""
 
 import shutil
 from pathlib import Path
@@ -42,8 +42,7 @@ QUICKLY = ["--set", "training.steps=2", "--set", "training.validate_every=2"]
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here are a copy of a trained model, `parent`, text that it has not seen, a recipe to learn that, and a run
-    that has only begun."""
+    """Write a copy of a trained model, `parent`, unseen text, a recipe to learn it, and a run that has only begun."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(trained, "parent")
     _write("new", pairs("train", count=480)[400:])
@@ -66,14 +65,16 @@ def _weights(run: str, step: int) -> bytes:
 
 
 def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() -> None:
-    """Killed before there is a checkpoint, and in the middle: it goes on without the parent, to the same bits."""
+    """Killed before a checkpoint and in the middle, it resumes without the parent to the same bits."""
     assert main(["train", "child.toml", "--out", "whole"]) == 0
     with locked_run(RunFolder(Path("child"))):
         open_run(resolve(read_table(Path("child.toml"))), Path("child"), False, silent, lambda text: None)
     assert main(["train", "child.toml", "--out", "stopped", "--set", "training.steps=4"]) == 0
     sentences = [source for source, _ in pairs("valid", count=5)]
     parent, child = (regard.load(name, device="cpu").translate(sentences) for name in ("parent", "child"))
-    assert [(each.text, each.score) for each in child] == [(each.text, each.score) for each in parent]
+    assert [(translation.text, translation.score) for translation in child] == [
+        (translation.text, translation.score) for translation in parent
+    ]
     assert Path("child", WEIGHTS).read_bytes() == Path("parent", WEIGHTS).read_bytes()
     shutil.rmtree("parent")
     assert main(["train", "--out", "child", "--resume"]) == 0
@@ -159,10 +160,10 @@ def test_frozen_parts_keep_their_bits(part: str, capsys: pytest.CaptureFixture[s
 
 def test_two_files_and_a_model_are_enough(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*NEW_FILES, *QUICKLY]) == 0
-    said = _said(capsys)
-    assert "80 pairs of en and pt, starting from parent" in said
-    assert "100 steps of at most 1,024 tokens, at a learning rate of 5e-04 that falls to zero" in said
-    assert "the existing tokenisers spell" in said
+    message = _said(capsys)
+    assert "80 pairs of en and pt, starting from parent" in message
+    assert "100 steps of at most 1,024 tokens, at a learning rate of 5e-04 that falls to zero" in message
+    assert "the existing tokenisers spell" in message
     table = read_recipe(Path("child"))
     assert table["start_from"] == str(Path("parent").resolve())
     assert table["model"] == read_recipe(Path("parent"))["model"]
@@ -179,10 +180,10 @@ def test_two_files_and_a_model_are_enough(capsys: pytest.CaptureFixture[str]) ->
 
 def test_old_text_is_mixed_in_by_its_share_and_validates_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*NEW_FILES, *QUICKLY, "--old-share", "0.25"]) == 0
-    said = _said(capsys)
-    assert "25% of the pairs come from the text that it was trained on" in said
-    assert f"75.0% from {Path('new.en').resolve()}, 25.0% from" in said
-    assert "held out 4 for validation" in said  # a twentieth of the 80 new ones
+    message = _said(capsys)
+    assert "25% of the pairs come from the text that it was trained on" in message
+    assert f"75.0% from {Path('new.en').resolve()}, 25.0% from" in message
+    assert "held out 4 for validation" in message  # a twentieth of the 80 new ones
     train = read_recipe(Path("child"))["data"]["train"]
     assert [(corpus["weight"], corpus["held_out"]) for corpus in train] == [(0.75, True), (0.25, False)]
     assert main([*NEW_FILES, *QUICKLY, "--old-share", "0.25", "--resume"]) == 0
@@ -217,13 +218,13 @@ def test_old_text_that_is_gone_is_named(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_going_on_with_another_rate_is_starting_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    """What a refused --resume advises is what then works."""
+    """The advice of a refused --resume works."""
     assert main(["train", "child.toml", "--out", "child", *QUICKLY]) == 0
     rate = ["--set", "training.optimizer.learning_rate=0.001"]
     assert main(["train", "--out", "child", "--resume", *rate]) == 2
-    said = _said(capsys)
-    assert "training.optimizer.learning_rate was 0.01 and is now 0.001" in said
-    assert "To start a new run from its weights: regard train … --from child --out child-2" in said
+    message = _said(capsys)
+    assert "training.optimizer.learning_rate was 0.01 and is now 0.001" in message
+    assert "To start a new run from its weights: regard train … --from child --out child-2" in message
     assert main(["train", "child.toml", *rate, *QUICKLY, "--from", "child", "--out", "child-2"]) == 0
     assert _weights("child-2", 0) == Path("child", WEIGHTS).read_bytes()
     assert main([*NEW_FILES[:1], "--source", "new.pt", "--target", "new.en", "--out", "child", "--resume"]) == 2

@@ -19,7 +19,7 @@ CHANGES = [word for name, value in SETTINGS.items() for word in ("--set", f"{nam
 
 
 def _write_pairs(folder: Path, sides: Path) -> Path:
-    """The text of two files in one, packed, with a column that says where each line is from."""
+    """Write the text of two files into one, compressed, with a column for the origin of each line."""
     source, target = (
         (sides / f"small.{code}").read_text(encoding="utf-8").removesuffix("\n").split("\n") for code in ("en", "pt")
     )
@@ -34,9 +34,9 @@ def test_one_file_of_pairs_is_as_good_as_two_files(
 ) -> None:
     pairs, out = _write_pairs(tmp_path, trained.parent), tmp_path / "run"
     assert main(["train", str(pairs), "--languages", "en-pt", "--out", str(out), *CHANGES]) == 0
-    said = capsys.readouterr().err
-    assert "300 pairs of en and pt" in said
-    assert "only the first two columns are used of 300 lines that have more" in said
+    message = capsys.readouterr().err
+    assert "300 pairs of en and pt" in message
+    assert "only the first two columns are used of 300 lines that have more" in message
     assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
     assert read_recipe(out)["data"]["train"][0]["pairs"] == str(pairs)
 
@@ -92,28 +92,28 @@ def test_a_wrong_setting_is_refused_before_the_text_is_read(
     monkeypatch.setattr(defaults, "recipe_for", never)
     arguments = ["train", "--pairs", str(tmp_path / "a.tsv"), "--set", "model.widht=3", "--set", "training.steps=many"]
     assert main(arguments) == 2
-    said = capsys.readouterr().err
-    assert "model has no 'widht'; did you mean 'width'?" in said
-    assert "training.steps is 'many', expected a whole number" in said
+    message = capsys.readouterr().err
+    assert "model has no 'widht'; did you mean 'width'?" in message
+    assert "training.steps is 'many', expected a whole number" in message
 
 
 def test_what_was_chosen_is_told_of_a_recipe_that_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """That a number of heads does not go with the width is known when the width has been chosen, and told alone."""
+    """A number of heads that does not fit the width is known once the width is chosen, and reported alone."""
     (tmp_path / "a.tsv").write_text("one\tum\ntwo\tdois\n")
     assert main(["train", "--pairs", str(tmp_path / "a.tsv"), "--set", "model.heads=3"]) == 2
     assert capsys.readouterr().err == "regard: model: width 128 cannot be shared out among 3 heads\n"
 
 
 def test_a_run_is_called_after_the_languages_that_were_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that was begun when nobody looked for them is found again, and text that is gone does not stop a run."""
+    """A run from before language detection is found again, and missing text does not stop a run."""
     lines = [f"The old man and his {n} dogs walk\tO velho e os seus {n} cachorros andam\n" for n in range(40)]
     (tmp_path / "a.tsv").write_text("".join(lines), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    asked = TrainingRequest(pairs=[tmp_path / "a.tsv"])
-    assert plan_of(asked).name == "en-pt"
+    request = TrainingRequest(pairs=[tmp_path / "a.tsv"])
+    assert plan_of(request).name == "en-pt"
     old = tmp_path / "runs" / "src-tgt"
-    update_folder(old, {RECIPE: write(check_recipe(plan_of(asked).table), "").encode()})
-    assert plan_of(asked).name == "en-pt"
-    assert plan_of(replace(asked, resume=True)).name == "src-tgt"
+    update_folder(old, {RECIPE: write(check_recipe(plan_of(request).table), "").encode()})
+    assert plan_of(request).name == "en-pt"
+    assert plan_of(replace(request, resume=True)).name == "src-tgt"
     (tmp_path / "a.tsv").unlink()
-    assert plan_of(replace(asked, resume=True, out=old)).table["data"]["source_language"] == "en"
+    assert plan_of(replace(request, resume=True, out=old)).table["data"]["source_language"] == "en"

@@ -1,4 +1,4 @@
-"""Which matrix products a training on the CPU takes."""
+"""The matrix products of a training on the CPU."""
 
 import platform
 

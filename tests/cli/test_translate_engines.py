@@ -1,4 +1,4 @@
-"""Which engine translates, and that the lines are the same."""
+"""The choice of engine; the lines are the same."""
 
 import json
 import shutil
@@ -47,37 +47,37 @@ def test_the_export_is_taken_and_torch_never_loaded(exported: Path, text: Path) 
         "import sys; from regard.cli import main; code = main(sys.argv[1:]); "
         "sys.exit('torch was loaded' if 'torch' in sys.modules else code)"
     )
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program, "translate", str(exported), str(text), "--json", "--split-sentences"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (found.returncode, found.stderr) == (0, "")
-    assert len(found.stdout.splitlines()) == 3
+    assert (process.returncode, process.stderr) == (0, "")
+    assert len(process.stdout.splitlines()) == 3
 
 
 def test_both_engines_give_the_same_lines(
     exported: Path, engine: str, text: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for more in (("--split-sentences",), ("--n-best", "2")):
-        asked = (str(exported), str(text), *SEARCH, *more)
-        assert lines_of(capsys, *asked) == lines_of(capsys, *asked, "--engine", "torch")
-    asked = (str(exported), str(text), *SEARCH, "--json")
-    both = (lines_of(capsys, *asked, "--engine", each) for each in (engine, "torch"))
-    for fast, own in zip(*(map(json.loads, lines) for lines in both), strict=True):
-        assert (fast["text"], fast["tokens"], fast["alignment"]) == (own["text"], own["tokens"], own["alignment"])
-        assert fast["score"] == pytest.approx(own["score"], abs=1e-3)
-        assert fast["token_scores"] == pytest.approx(own["token_scores"], abs=1e-3)
+        arguments = (str(exported), str(text), *SEARCH, *more)
+        assert lines_of(capsys, *arguments) == lines_of(capsys, *arguments, "--engine", "torch")
+    arguments = (str(exported), str(text), *SEARCH, "--json")
+    both = (lines_of(capsys, *arguments, "--engine", name) for name in (engine, "torch"))
+    for fast, plain in zip(*(map(json.loads, lines) for lines in both), strict=True):
+        assert (fast["text"], fast["tokens"], fast["alignment"]) == (plain["text"], plain["tokens"], plain["alignment"])
+        assert fast["score"] == pytest.approx(plain["score"], abs=1e-3)
+        assert fast["token_scores"] == pytest.approx(plain["token_scores"], abs=1e-3)
 
 
 def test_what_an_export_cannot_do_torch_does(
     exported: Path, engine: str, text: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for more in (("--sample", "--seed", "2"), ("--set", "groups=2", "--beam", "2"), ("--forbid", "x")):
-        asked = (str(exported), str(text), *more)
-        assert lines_of(capsys, *asked) == lines_of(capsys, *asked, "--engine", "torch")
-        assert main(["translate", *asked, "--engine", engine]) == 2
+        arguments = (str(exported), str(text), *more)
+        assert lines_of(capsys, *arguments) == lines_of(capsys, *arguments, "--engine", "torch")
+        assert main(["translate", *arguments, "--engine", engine]) == 2
         assert {"ctranslate2": "CTranslate2 cannot", "onnx": "onnxruntime cannot"}[engine] in capsys.readouterr().err
 
 

@@ -1,4 +1,4 @@
-"""What every way to translate lines has in common: here, that its memory stays the same."""
+"""Properties of every way to translate lines: here, constant memory."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from regard.verbs.translate.line_translator import open_translator
 from regard.verbs.translate.request import TranslateRequest
 
-# Convolutions go through oneDNN on every processor; the last one here is the first one again, after 300 others.
+# Convolutions go through oneDNN on every processor; the last one repeats the first, after 300 others.
 OPERATIONS = """
 import sys
 from pathlib import Path
@@ -29,10 +29,10 @@ for width in (*range(3, 304), 3):
 def test_a_stream_keeps_few_compiled_operations(trained: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if "PRIMITIVE_CACHE" not in name}
     environment |= {"ONEDNN_VERBOSE": "profile_create"}
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", OPERATIONS, str(trained)], env=environment, capture_output=True, text=True, check=True
     ).stdout
-    convolutions = [line for line in told.splitlines() if ",convolution," in line and ",create:" in line]
+    convolutions = [line for line in process.splitlines() if ",convolution," in line and ",create:" in line]
     assert len(convolutions) == 302
     assert all("create:cache_miss" in line for line in convolutions)
 

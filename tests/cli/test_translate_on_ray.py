@@ -1,4 +1,4 @@
-"""Shards on a Ray cluster: what its workers do, and what is said where there is no cluster."""
+"""Shards on a Ray cluster: the work of its workers, and the message without a cluster."""
 
 import socket
 import sys

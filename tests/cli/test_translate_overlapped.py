@@ -1,4 +1,4 @@
-"""`regard translate` from file to file where portions overlap: what comes out is what comes out one by one."""
+"""`regard translate` from file to file with overlapping portions: the output is the same as one by one."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ LINES = ["the cat sees the dog", "", "a bird sings", "  the boy reads", "the gir
 
 @pytest.fixture
 def translated(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """As portions of two lines are translated one after another, the usual way."""
+    """Return the translation of portions of two lines one after another, the usual way."""
     monkeypatch.setattr(line_translator, "PORTION", 2)
     monkeypatch.setattr(unfinished, "PORTION", 2)
     assert main(["translate", str(trained), str(written(tmp_path / "in", LINES)), "-o", str(tmp_path / "plain")]) == 0
@@ -36,10 +36,10 @@ def test_overlapped_portions_give_the_same(trained: Path, tmp_path: Path, transl
 def test_what_comes_before_a_line_that_is_refused_is_kept_and_gone_on_with(
     trained: Path, tmp_path: Path, translated: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["translate", str(trained), str(tmp_path / "in"), "-o", str(tmp_path / "out")]
+    command = ["translate", str(trained), str(tmp_path / "in"), "-o", str(tmp_path / "out")]
     written(tmp_path / "in", [*LINES[:4], "the cat " * 1000, *LINES[5:]])
-    assert main(asked) == 2
+    assert main(command) == 2
     assert "Line 5: " in capsys.readouterr().err
     written(tmp_path / "in", LINES)
-    assert main([*asked, "--resume"]) == 0
+    assert main([*command, "--resume"]) == 0
     assert (tmp_path / "out").read_text(encoding="utf-8").splitlines() == translated

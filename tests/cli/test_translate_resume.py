@@ -1,4 +1,4 @@
-"""Translations into a file outlive a kill: nothing is lost, nothing is repeated, and the bytes are those of one run."""
+"""Translations into a file survive a kill: nothing is lost or repeated, and the bytes are those of one run."""
 
 import os
 import random
@@ -19,7 +19,7 @@ from regard.verbs.translate import unfinished
 from regard.verbs.translate.unfinished import Kept, hold_output, remark_finished
 
 LINES, PORTION = 52, 8
-SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # outputs, so that the tests are
+SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # short outputs keep the tests short
 NO_WISHES: dict[str, list[str]] = {"prefixes": [], "required": [], "forced": []}
 
 # Runs a command line with small portions, and kills itself in the middle of its n-th write to a disk.
@@ -90,11 +90,11 @@ def test_killed_and_resumed_is_never_killed(
 ) -> None:
     whole, out = tmp_path / "whole", tmp_path / "out"
     assert main(["translate", str(exported), str(text), "-o", str(whole), *more]) == 0
-    asked = (str(exported), str(text), "-o", str(out), "--resume", *more)
+    arguments = (str(exported), str(text), "-o", str(out), "--resume", *more)
     for _ in range(kills):
-        assert run(random.randint(2, 5), *asked).returncode == -signal.SIGKILL
+        assert run(random.randint(2, 5), *arguments).returncode == -signal.SIGKILL
         assert not out.exists()
-    assert main(["translate", *asked]) == 0
+    assert main(["translate", *arguments]) == 0
     assert out.read_bytes() == whole.read_bytes()
     assert hidden(tmp_path) == []
 
@@ -149,12 +149,12 @@ while True:
 
 
 def test_no_moment_of_a_kill_loses_or_repeats_a_line(tmp_path: Path) -> None:
-    found = subprocess.run([sys.executable, "-c", EVERY_MOMENT, str(tmp_path)], capture_output=True, text=True)
-    assert (found.returncode, found.stderr) == (0, "")
+    process = subprocess.run([sys.executable, "-c", EVERY_MOMENT, str(tmp_path)], capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (0, "")
     right = [f"LINE {number}" for number in range(9)] + [""]
-    moments = found.stdout.splitlines()
+    moments = process.stdout.splitlines()
     assert moments == [f"{number} {right} ['out']" for number in range(1, len(moments) + 1)]
-    assert len(moments) == 1 + 2 * 4 + 1 + 1  # what is asked, four portions and their records, the end; then none
+    assert len(moments) == 1 + 2 * 4 + 1 + 1  # the request, four portions and their records, the end; then none
 
 
 @pytest.mark.usefixtures("small_portions")
@@ -162,8 +162,8 @@ def test_what_is_asked_must_be_the_same(
     exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    asked = (str(exported), str(text), "-o", str(out))
-    assert run(7, *asked, "--beam", "2").returncode == -signal.SIGKILL
+    paths = (str(exported), str(text), "-o", str(out))
+    assert run(7, *paths, "--beam", "2").returncode == -signal.SIGKILL
     before = {name: (tmp_path / name).read_bytes() for name in hidden(tmp_path)}
     assert sorted(before) == [".out.unfinished", ".out.unfinished.jsonl"]
     shorter, other = tmp_path / "shorter.en", tmp_path / "other.en"
@@ -171,29 +171,29 @@ def test_what_is_asked_must_be_the_same(
     shorter.write_text("".join(every[:5]), encoding="utf-8")
     other.write_text("".join(["Other.\n", *every[1:]]), encoding="utf-8")
     cases = [
-        ((*asked, "--beam", "2"), "out was begun and has 16 translated lines; give --resume"),
-        ((*asked, "--beam", "3", "--resume"), "out was begun differently: --beam was 2 and is now 3"),
-        ((*asked, "--resume"), "--beam was 2 and is now not given"),
-        ((*asked, "--beam", "2", "--json", "--resume"), "--json was not given and is now True"),
+        ((*paths, "--beam", "2"), "out was begun and has 16 translated lines; give --resume"),
+        ((*paths, "--beam", "3", "--resume"), "out was begun differently: --beam was 2 and is now 3"),
+        ((*paths, "--resume"), "--beam was 2 and is now not given"),
+        ((*paths, "--beam", "2", "--json", "--resume"), "--json was not given and is now True"),
         (
-            (*asked, "--beam", "2", "--set", "stop=first", "--resume"),
+            (*paths, "--beam", "2", "--set", "stop=first", "--resume"),
             "--set was not given and is now ['stop=first']",
         ),
-        ((*asked, "--beam", "2", "--engine", "torch", "--resume"), "--engine was 'auto' and is now 'torch'"),
-        ((*asked, "--beam", "2", "--vocabulary", str(text), "--resume"), "the text of --vocabulary has changed"),
-        ((*asked, "--beam", "2", "--prefixes", str(text), "--resume"), "--prefixes was not given and is now True"),
-        ((str(exported), str(other), *asked[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are not"),
-        ((str(exported), str(shorter), *asked[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are"),
+        ((*paths, "--beam", "2", "--engine", "torch", "--resume"), "--engine was 'auto' and is now 'torch'"),
+        ((*paths, "--beam", "2", "--vocabulary", str(text), "--resume"), "the text of --vocabulary has changed"),
+        ((*paths, "--beam", "2", "--prefixes", str(text), "--resume"), "--prefixes was not given and is now True"),
+        ((str(exported), str(other), *paths[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are not"),
+        ((str(exported), str(shorter), *paths[2:], "--beam", "2", "--resume"), "lines 1 to 16 of the input are"),
     ]
     for arguments, words in cases:
         assert main(["translate", *arguments]) == 2, arguments
-        said = capsys.readouterr().err
-        assert words in said, said
-        assert "the same command with --resume" not in said
+        message = capsys.readouterr().err
+        assert words in message, message
+        assert "the same command with --resume" not in message
         assert {name: (tmp_path / name).stat().st_size >= 100 for name in hidden(tmp_path)} == dict.fromkeys(
             before, True
         )
-    assert main(["translate", *asked, "--beam", "2", "--resume"]) == 0
+    assert main(["translate", *paths, "--beam", "2", "--resume"]) == 0
     assert hidden(tmp_path) == []
 
 
@@ -203,14 +203,14 @@ def test_another_model_is_refused(
 ) -> None:
     folder = tmp_path / "copied"
     shutil.copytree(exported, folder)
-    asked = ("translate", str(folder), str(text), "-o", str(tmp_path / "out"))
-    assert run(7, *asked[1:]).returncode == -signal.SIGKILL
+    arguments = ("translate", str(folder), str(text), "-o", str(tmp_path / "out"))
+    assert run(7, *arguments[1:]).returncode == -signal.SIGKILL
     assert main(["export", str(folder), "--to", "ctranslate2", "--quantisation", "float32", "--overwrite"]) == 0
-    assert main([*asked, "--resume"]) == 2
+    assert main([*arguments, "--resume"]) == 2
     assert "its export has changed" in capsys.readouterr().err
     manifest = folder / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"tokeniser.model"', '"renamed.model"'))
-    assert main([*asked, "--resume"]) == 2
+    assert main([*arguments, "--resume"]) == 2
     assert "the model has changed" in capsys.readouterr().err
 
 
@@ -218,14 +218,14 @@ def test_another_model_is_refused(
 def test_after_a_fault_the_input_can_be_mended(
     exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Only what was translated must be the same: a line that stopped a long run is put right, and the run goes on."""
+    """Only translated lines must stay the same: a line that stopped a long run is corrected, and the run resumes."""
     good, out, whole = text.read_text(encoding="utf-8"), tmp_path / "out", tmp_path / "whole"
     every = good.splitlines(keepends=True)
     text.write_text("".join([*every[:20], "the red house " * 700 + "\n", *every[21:]]), encoding="utf-8")
     assert main(["translate", str(exported), str(text), "-o", str(out)]) == 2
-    said = capsys.readouterr().err
-    assert "Line 21: " in said
-    assert "Kept 16 translated lines; the same command with --resume continues from there." in said
+    message = capsys.readouterr().err
+    assert "Line 21: " in message
+    assert "Kept 16 translated lines; the same command with --resume continues from there." in message
     text.write_text(good, encoding="utf-8")
     assert main(["translate", str(exported), str(text), "-o", str(out), "--resume"]) == 0
     assert main(["translate", str(exported), str(text), "-o", str(whole)]) == 0
@@ -237,32 +237,34 @@ def test_what_resuming_and_overwriting_mean(
     exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    asked = ["translate", str(exported), str(text), "-o", str(out)]
-    assert main([*asked, "--resume"]) == 0  # there is nothing to go on with, so it begins
+    command = ["translate", str(exported), str(text), "-o", str(out)]
+    assert main([*command, "--resume"]) == 0  # there is nothing to resume, so it begins
     content = out.read_bytes()
     capsys.readouterr()
-    assert main([*asked, "--resume"]) == 0
+    assert main([*command, "--resume"]) == 0
     assert "out exists with as many lines as this input gives; nothing was done." in capsys.readouterr().err
     text.write_text(text.read_text(encoding="utf-8") + "One more.\n", encoding="utf-8")
-    assert main([*asked, "--resume"]) == 2
+    assert main([*command, "--resume"]) == 2
     assert f"out exists with {LINES} lines, but this input gives {LINES + 1}" in capsys.readouterr().err
-    assert main([*asked[:2], str(write_corpus(tmp_path, LINES // 2)[0]), *asked[3:], "--resume", "--n-best", "2"]) == 0
-    assert main([*asked[:2], "-", *asked[3:], "--resume"]) == 0
+    assert (
+        main([*command[:2], str(write_corpus(tmp_path, LINES // 2)[0]), *command[3:], "--resume", "--n-best", "2"]) == 0
+    )
+    assert main([*command[:2], "-", *command[3:], "--resume"]) == 0
     assert "out exists and is not unfinished; nothing was done." in capsys.readouterr().err
     write_corpus(tmp_path, LINES)
-    assert main([*asked, "--overwrite", "--resume"]) == 0
+    assert main([*command, "--overwrite", "--resume"]) == 0
     assert out.read_bytes() == content
     out.write_text("old\n")
     for killed_at in (2, 7):  # before anything is kept, and after
-        assert run(killed_at, *asked[1:], "--overwrite").returncode == -signal.SIGKILL
+        assert run(killed_at, *command[1:], "--overwrite").returncode == -signal.SIGKILL
         assert out.read_text() == "old\n"
-        assert main([*asked, "--resume"]) == 2
+        assert main([*command, "--resume"]) == 2
         assert "exists already; give --overwrite" in capsys.readouterr().err
-    assert main([*asked, "--overwrite", "--resume"]) == 0
+    assert main([*command, "--overwrite", "--resume"]) == 0
     assert out.read_bytes() == content
     out.unlink()
-    assert run(7, *asked[1:]).returncode == -signal.SIGKILL
-    assert main([*asked, "--overwrite"]) == 0  # begins anew
+    assert run(7, *command[1:]).returncode == -signal.SIGKILL
+    assert main([*command, "--overwrite"]) == 0  # starts again
     assert out.read_bytes() == content
     assert main(["translate", str(exported), str(text), "--resume"]) == 2
     assert "--resume continues a file; name it with -o." in capsys.readouterr().err
@@ -276,19 +278,19 @@ def test_who_was_stopped_by_a_line_too_long_can_go_on_with_it_split(
     with text.open("a", encoding="utf-8") as file:
         file.write("the red house and " * 400 + "\n")
     out, whole = tmp_path / "out", tmp_path / "whole"
-    asked = ["translate", str(exported), str(text), "--beam", "1", *SHORT]
-    assert main([*asked, "-o", str(out)]) == 2
-    said = capsys.readouterr().err
-    assert f"Kept {LINES - LINES % PORTION} translated lines" in said
-    assert f"Line {LINES + 1}: 'the red house" in said
-    assert "at most; split it, or give --too-long split." in said
-    assert main([*asked, "-o", str(out), "--resume", "--too-long", "split"]) == 0
-    assert main([*asked, "-o", str(whole), "--too-long", "split"]) == 0
+    command = ["translate", str(exported), str(text), "--beam", "1", *SHORT]
+    assert main([*command, "-o", str(out)]) == 2
+    message = capsys.readouterr().err
+    assert f"Kept {LINES - LINES % PORTION} translated lines" in message
+    assert f"Line {LINES + 1}: 'the red house" in message
+    assert "at most; split it, or give --too-long split." in message
+    assert main([*command, "-o", str(out), "--resume", "--too-long", "split"]) == 0
+    assert main([*command, "-o", str(whole), "--too-long", "split"]) == 0
     assert out.read_bytes() == whole.read_bytes()
 
 
 def begin(out: Path, portions: int = 1) -> tuple[Path, Path]:
-    """An output of some portions that was never ended: its text and its record."""
+    """Write an unfinished output of some portions: its text and its record."""
     with suppress(KeyboardInterrupt), hold_output(out) as place, place.growing({}, Kept()) as file:
         for first in range(portions):
             portion = [f"{first} {number}" for number in range(unfinished.PORTION)]
@@ -323,7 +325,7 @@ def test_damaged_records_are_refused(tmp_path: Path) -> None:
 def test_every_flipped_bit_of_an_unfinished_output_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What comes before the damage stays, and what one unbroken run would have written comes out of it."""
+    """The part before the damage stays, and the result equals that of one unbroken run."""
     monkeypatch.setattr("regard.verbs.translate.unfinished.PORTION", 2)
     out = tmp_path / "out"
     text, record = begin(out, portions=3)
@@ -374,10 +376,10 @@ def test_memory_does_not_grow_with_the_input(exported: Path, tmp_path: Path) -> 
     def peak(count: int) -> int:
         text = tmp_path / f"{count}.en"
         text.write_text("".join(f"I see {number} red houses.\n" for number in range(count)), encoding="utf-8")
-        asked = ["translate", str(exported), str(text), "-o", str(tmp_path / f"{count}.pt"), "--beam", "1", *SHORT]
-        found = subprocess.run([sys.executable, "-c", MEASURED, *asked], capture_output=True, text=True, check=True)
-        assert found.stderr.endswith(f"translating {count:,} of {count:,}\n")
-        return int(found.stdout)
+        command = ["translate", str(exported), str(text), "-o", str(tmp_path / f"{count}.pt"), "--beam", "1", *SHORT]
+        process = subprocess.run([sys.executable, "-c", MEASURED, *command], capture_output=True, text=True, check=True)
+        assert process.stderr.endswith(f"translating {count:,} of {count:,}\n")
+        return int(process.stdout)
 
     assert peak(40 * 128) < peak(8 * 128) + 4096  # in KiB
 

@@ -30,8 +30,8 @@ def translated(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]
 
 
 def test_samples_are_drawn_as_the_seed_says(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = (str(trained), str(text), "--sample", "--temperature", "1.5", "--n-best", "2")
-    first, again, other = (translated(capsys, *asked, "--seed", seed) for seed in ("3", "3", "4"))
+    arguments = (str(trained), str(text), "--sample", "--temperature", "1.5", "--n-best", "2")
+    first, again, other = (translated(capsys, *arguments, "--seed", seed) for seed in ("3", "3", "4"))
     assert len(first) == 6
     assert first == again
     assert first != other
@@ -55,16 +55,16 @@ def test_errors_can_be_what_is_risked(trained: Path, text: Path, capsys: pytest.
 def test_samples_do_not_depend_on_what_was_translated_together(
     trained: Path, text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = (str(trained), str(text), "--sample", "--temperature", "1.5")
-    together = translated(capsys, *asked)
+    arguments = (str(trained), str(text), "--sample", "--temperature", "1.5")
+    together = translated(capsys, *arguments)
     monkeypatch.setattr("regard.verbs.translate.line_translator.PORTION", 1)
-    assert translated(capsys, *asked) == together
+    assert translated(capsys, *arguments) == together
 
 
 def test_wishes_line_by_line(trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    begun = translated(capsys, str(trained), str(text), "--prefixes", wish(tmp_path, "Nós", "", "A casa"))
-    assert begun[0].startswith("Nós")
-    assert begun[2].startswith("A casa")
+    outputs = translated(capsys, str(trained), str(text), "--prefixes", wish(tmp_path, "Nós", "", "A casa"))
+    assert outputs[0].startswith("Nós")
+    assert outputs[2].startswith("A casa")
     have = translated(capsys, str(trained), str(text), "--required", wish(tmp_path, "casa\tlivros", "", ""))
     assert "casa" in have[0]
     assert "livros" in have[0]
@@ -87,11 +87,11 @@ def test_several_models_and_least_risk(
 ) -> None:
     plain = translated(capsys, str(trained), str(text))
     assert translated(capsys, str(trained), str(text), "--with", str(trained)) == plain
-    drawn = translated(capsys, str(trained), str(text), "--sample", "--n-best", "4", "--seed", "2")
+    samples = translated(capsys, str(trained), str(text), "--sample", "--n-best", "4", "--seed", "2")
     chosen = translated(capsys, str(trained), str(text), "--mbr", "chrf", "--samples", "4", "--seed", "2")
-    assert chosen[0] in drawn[:4]
+    assert chosen[0] in samples[:4]
     assert chosen[1] == ""
-    assert chosen[2] in drawn[8:]
+    assert chosen[2] in samples[8:]
 
 
 def test_a_channel_model_reranks(trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,14 +116,14 @@ def test_given_outputs_are_scored_and_not_searched(
     trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     outputs = ["Eu amo livros.", "", "Ana vê a casa vermelha."]
-    given = wish(tmp_path, *outputs)
-    forced = [json.loads(line) for line in translated(capsys, str(trained), str(text), "--force", given, "--json")]
-    scores = translated(capsys, str(trained), str(text), "--force", given)
+    wishes = wish(tmp_path, *outputs)
+    forced = [json.loads(line) for line in translated(capsys, str(trained), str(text), "--force", wishes, "--json")]
+    scores = translated(capsys, str(trained), str(text), "--force", wishes)
     model = load_translation_model(trained, device="cpu")
     expected = model.force(LINES, [model.task.target.encode(output) for output in outputs]).tolist()
-    assert [each["text"] for each in forced] == outputs
-    assert [each["score"] for each in forced] == pytest.approx(expected, rel=1e-5)
-    assert [sum(each["token_scores"]) for each in forced] == pytest.approx(expected, rel=1e-5)
+    assert [row["text"] for row in forced] == outputs
+    assert [row["score"] for row in forced] == pytest.approx(expected, rel=1e-5)
+    assert [sum(row["token_scores"]) for row in forced] == pytest.approx(expected, rel=1e-5)
     assert [float(score) for score in scores] == pytest.approx(expected, abs=1e-4)
 
 
@@ -158,9 +158,9 @@ def test_of_lines_longer_than_any_that_was_learnt_from_one_is_told(
     long = tmp_path / "long.en"
     long.write_text("short\n" + "the red house " * 80 + "\n", encoding="utf-8")
     arguments = ["translate", str(trained), str(long), "--beam", "1", "--set", "longest_extra=1"]
-    said = "1 line is longer than any in the training data (257 tokens), such as line 2;"
+    sentence = "1 line is longer than any in the training data (257 tokens), such as line 2;"
     assert main([*arguments, "--set", "longest_ratio=0.02"]) == 0
-    assert said in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
     assert main([*arguments, "--set", "longest_ratio=0.02", "--too-long", "split"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -220,8 +220,8 @@ def test_what_cannot_be_done_is_refused(
         "SHORT": ("a",),
         "LONG": ("a", "b", "c", "d"),
     }
-    made = [wish(tmp_path, *files[word]) if word in files else word for word in arguments]
-    assert main(["translate", str(trained), str(text), *made]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert "Traceback" not in said
+    command = [wish(tmp_path, *files[word]) if word in files else word for word in arguments]
+    assert main(["translate", str(trained), str(text), *command]) == 2
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert "Traceback" not in errors

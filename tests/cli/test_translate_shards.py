@@ -1,4 +1,4 @@
-"""A file in shards: whoever translates them, joined they are what one process writes, and a kill loses nothing."""
+"""A file in shards: joined they equal the output of one process, whoever translates them, and a kill loses nothing."""
 
 import gzip
 import re
@@ -33,10 +33,10 @@ def files(folder: Path) -> list[str]:
 
 
 def run_workers(*arguments: str) -> tuple[int, str]:
-    """By processes of their own, as workers import what they are started from."""
+    """Run separate processes, since workers import the module that started them."""
     command = [sys.executable, capital_translator.__file__, *arguments]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return found.returncode, found.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    return process.returncode, process.stderr
 
 
 def test_shards_begin_where_portions_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,13 +145,13 @@ def test_shards_are_of_files(asked: list[str], tmp_path: Path, capsys: pytest.Ca
 
 def test_workers_that_die_are_replaced(asked: list[str], tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(TEXT.replace(b"four", b"die once").replace(b"five", b"long 5") + b"\nlong 10")
-    status, said = run_workers(*asked, "--workers", "2")
-    assert status == 0, said
+    status, message = run_workers(*asked, "--workers", "2")
+    assert status == 0, message
     right = JOINED.replace("FOUR", "DIE ONCE").replace("FIVE", "LONG 5") + "LONG 10\n"
     assert (tmp_path / "out").read_text(encoding="utf-8") == right
-    assert "1 worker died and was replaced; 12 lines were translated, counting repeats." in said
-    assert "2 lines are longer than any in the training data (3 tokens), such as line 7;" in said
-    assert said.count("begins with a byte order mark") == 1
+    assert "1 worker died and was replaced; 12 lines were translated, counting repeats." in message
+    assert "2 lines are longer than any in the training data (3 tokens), such as line 7;" in message
+    assert message.count("begins with a byte order mark") == 1
     assert files(tmp_path) == ["in", "model", "out"]
 
 
@@ -160,13 +160,13 @@ def test_workers_without_a_sign_of_life_are_named_killed_and_replaced(
 ) -> None:
     monkeypatch.setenv("LOOK", "0.2")
     (tmp_path / "in").write_bytes(TEXT.replace(b"one", b"hang once").replace(b"four", b"stop once"))
-    status, said = run_workers(*asked, "--workers", "2")
-    assert status == 0, said
+    status, message = run_workers(*asked, "--workers", "2")
+    assert status == 0, message
     right = JOINED.replace("ONE", "HANG ONCE").replace("FOUR", "STOP ONCE")
     assert (tmp_path / "out").read_text(encoding="utf-8") == right
     for why, lines in (("hangs", "lines 1 to 2"), ("was stopped", "lines 5 to 6")):
         words = rf"{why}: no activity for 1 seconds\. It is killed, and another continues with {lines}\."
-        assert re.search(rf"Worker \d \(process \d+\) {words}", said), said
+        assert re.search(rf"Worker \d \(process \d+\) {words}", message), message
     assert files(tmp_path) == ["in", "model", "out"]
 
 
@@ -175,15 +175,15 @@ def test_a_line_that_kills_every_worker_ends_the_job_and_what_is_done_is_kept(
     asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "in").write_bytes(TEXT.replace(b"nine", b"die"))
-    status, said = run_workers(*asked, "--workers", "1")
+    status, message = run_workers(*asked, "--workers", "1")
     assert status == 2
     place = re.escape(str(tmp_path / "in"))
     assert re.search(
         rf"{workers.MOST_DEATHS} workers died one after the other at the same place in lines 9 to 9 of {place}; "
         r"the last was killed by SIGKILL, saying 'something is wrong'\. What is done is kept",
-        said,
+        message,
     )
-    assert "4 of 5 shards are done; the same command with --resume continues from there." in said
+    assert "4 of 5 shards are done; the same command with --resume continues from there." in message
     assert main(["translate", *asked, "--workers", "1"]) == 2
     assert "out was begun in shards; give --resume to continue" in capsys.readouterr().err
     (tmp_path / "in").write_bytes(TEXT)
@@ -213,7 +213,7 @@ def shards_done(asked: list[str], capitals: None) -> None:
 def test_a_kill_after_joining_leaves_nothing_to_do(
     asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The output is in its place, and the shards are not yet removed."""
+    """The output is in place, and the shards are not yet removed."""
     out, folder = tmp_path / "out", tmp_path / "out.shards"
     out.write_text(JOINED[:-1], encoding="utf-8")
     assert main(["translate", *asked, "--workers", "1", "--resume"]) == 2  # it is someone else's
@@ -227,14 +227,14 @@ def test_a_kill_after_joining_leaves_nothing_to_do(
 def test_lines_with_constraints_and_keys_are_those_of_one_process(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is drawn depends on the number of a line, and a line's prefix lies in another file."""
+    """Samples depend on the number of a line, and a line's prefix is in another file."""
     monkeypatch.setattr(line_translator, "PORTION", 4)
     monkeypatch.setattr(unfinished, "PORTION", 4)
     source, target = write_corpus(tmp_path, 11)
     (tmp_path / "prefixes").write_text("".join(f"{line[:3]}\n" for line in read_lines(target)), encoding="utf-8")
-    asked = ["translate", str(trained), str(source), "--sample", "--json", "--prefixes", str(tmp_path / "prefixes")]
-    assert main([*asked, "-o", str(tmp_path / "one")]) == 0
+    command = ["translate", str(trained), str(source), "--sample", "--json", "--prefixes", str(tmp_path / "prefixes")]
+    assert main([*command, "-o", str(tmp_path / "one")]) == 0
     for number in (1, 2):
-        assert main([*asked, "-o", str(tmp_path / "two"), "--shard", f"{number}/2"]) == 0
-    assert main([*asked, "-o", str(tmp_path / "two"), "--join"]) == 0
+        assert main([*command, "-o", str(tmp_path / "two"), "--shard", f"{number}/2"]) == 0
+    assert main([*command, "-o", str(tmp_path / "two"), "--join"]) == 0
     assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()

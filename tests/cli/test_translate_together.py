@@ -30,7 +30,7 @@ def asked(tmp_path: Path) -> list[str]:
 
 @contextmanager
 def halted(moment: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that has come to a moment, or has ended before it."""
+    """Return a process that has reached a moment, or ended before it."""
     command = [sys.executable, str(SCRIPT), moment, *arguments]
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True) as process:
         assert _of(process.stdout).readline() in (f"{moment}\n", "")
@@ -43,9 +43,9 @@ def _of(pipe: IO[str] | None) -> IO[str]:
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """Let a process go on to its end: its exit status and what it said."""
-    _, said = process.communicate("\n", timeout=60)
-    return process.returncode, said
+    """Let a process run to its end. Return its exit status and output."""
+    _, message = process.communicate("\n", timeout=60)
+    return process.returncode, message
 
 
 def files(folder: Path) -> list[str]:
@@ -53,12 +53,12 @@ def files(folder: Path) -> list[str]:
 
 
 def test_who_comes_while_another_writes_cannot_destroy_what_that_one_finishes(asked: list[str], tmp_path: Path) -> None:
-    """The second looks at the first one's half before, and would write behind it when the first has long finished."""
+    """The second sees the first one's unfinished file, and would write after the first has finished."""
     with halted("writing", *asked) as first, halted("loading", *asked, "--resume") as second:
         assert ended(first)[0] == 0
-        status, said = ended(second)
+        status, message = ended(second)
     assert (tmp_path / "out").read_text() == OUTPUT
-    assert (status, BUSY in said) == (2, True)
+    assert (status, BUSY in message) == (2, True)
     assert files(tmp_path) == ["in", "model", "out"]
 
 
@@ -97,16 +97,16 @@ def test_a_kill_at_any_moment_leaves_what_the_next_one_can_mend(
 def test_a_file_that_appears_meanwhile_is_not_replaced(asked: list[str], tmp_path: Path) -> None:
     with halted("writing", *asked) as process:
         (tmp_path / "out").write_text("of someone else\n")
-        status, said = ended(process)
-    assert (status, "out exists already; give --overwrite" in said) == (2, True), said
-    assert "Kept 4 translated lines" in said
+        status, message = ended(process)
+    assert (status, "out exists already; give --overwrite" in message) == (2, True), message
+    assert "Kept 4 translated lines" in message
     assert (tmp_path / "out").read_text() == "of someone else\n"
     assert main(["translate", *asked, "--resume", "--overwrite"]) == 0
     assert (tmp_path / "out").read_text() == OUTPUT
 
 
 def test_a_lock_on_a_record_that_is_gone_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between opening the record and locking it the other process may end; whoever comes third must be refused."""
+    """The other process may end between opening and locking the record; a third must still be refused."""
     other, flock = ExitStack(), fcntl.flock
     other.enter_context(hold_output(tmp_path / "out"))
 

@@ -72,13 +72,13 @@ def test_translate_to_a_file(trained: Path, text: Path, tmp_path: Path, capsys: 
 
 def test_translate_json(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["translate", str(trained), str(text), "--json", "--beam", "3", "--n-best", "2"]) == 0
-    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert len(found) == 3
-    assert found[0].keys() == {"text", "score", "tokens", "token_scores", "alignment", "n_best"}
-    assert found[0]["n_best"][0] == {"text": found[0]["text"], "score": found[0]["score"]}
-    assert len(found[0]["n_best"]) == 2
-    assert len(found[0]["token_scores"]) == len(found[0]["tokens"]) + 1
-    assert found[1]["text"] == ""
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 3
+    assert rows[0].keys() == {"text", "score", "tokens", "token_scores", "alignment", "n_best"}
+    assert rows[0]["n_best"][0] == {"text": rows[0]["text"], "score": rows[0]["score"]}
+    assert len(rows[0]["n_best"]) == 2
+    assert len(rows[0]["token_scores"]) == len(rows[0]["tokens"]) + 1
+    assert rows[1]["text"] == ""
 
 
 def test_translate_n_best_gives_as_many_lines(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,10 +143,10 @@ def test_bad_use_has_its_sentence(
     ]
     for arguments, words in cases:
         assert main(arguments) == 2, arguments
-        said = capsys.readouterr()
-        assert words in said.err, (arguments, said.err)
-        assert said.out == ""
-        assert "Traceback" not in said.err
+        message = capsys.readouterr()
+        assert words in message.err, (arguments, message.err)
+        assert message.out == ""
+        assert "Traceback" not in message.err
     feed(monkeypatch, b"fine\nb\xffd\n")
     assert main(["translate", str(trained)]) == 2
     assert "standard input, line 2: not valid UTF-8" in capsys.readouterr().err
@@ -211,7 +211,7 @@ def test_references_of_another_length_are_refused(
 def test_evaluate_is_sacrebleu_on_the_written_files(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And so is the BLEU that training noted for the same weights and beam."""
+    """So does the BLEU that training recorded for the same weights and beam."""
     corpus = json.loads((trained / "training" / "corpus" / "valid.json").read_text(encoding="utf-8"))
     source, reference, out = tmp_path / "v.en", tmp_path / "v.pt", tmp_path / "out.pt"
     source.write_text("".join(f"{s}\n" for s, _ in corpus), encoding="utf-8")
@@ -245,20 +245,22 @@ def test_evaluate_notices_outputs_that_look_tokenised(
     plain = TranslationModel.translations
 
     def tokenised(*asked: Any, **options: Any) -> list[Translated]:
-        return [replace(each, text="Eu vejo .") for each in plain(*asked, **options)]
+        return [replace(translation, text="Eu vejo .") for translation in plain(*asked, **options)]
 
     monkeypatch.setattr(TranslationModel, "translations", tokenised)
     assert main(arguments) == 0
-    said = capsys.readouterr()
-    assert "The outputs: this looks tokenised, because 3 of 3 lines end in a full stop that stands alone." in said.err
-    assert "exact" in said.out
+    message = capsys.readouterr()
+    assert (
+        "The outputs: this looks tokenised, because 3 of 3 lines end in a full stop that stands alone." in message.err
+    )
+    assert "exact" in message.out
 
 
 def test_scores_of_a_split_are_kept(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["evaluate", str(copied), "--split", "valid", "--metric", "perplexity", "--metric", "ter", "--json"]
     assert main(arguments) == 0
     printed = json.loads(capsys.readouterr().out)["scores"]
-    assert main(arguments) == 0  # the same scores again take the place of the old ones
+    assert main(arguments) == 0  # the same scores replace the old ones
     stored = json.loads((copied / "scores.json").read_text(encoding="utf-8"))["scores"]
     assert [score for score in stored if score["metric"] == "ter"] == [printed[1]]
     assert printed[0]["split"] == "valid"
@@ -266,26 +268,26 @@ def test_scores_of_a_split_are_kept(copied: Path, capsys: pytest.CaptureFixture[
 
 
 def test_look_gives_pictures_and_numbers(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["look", str(trained), "--text", "I see the red house.", "--target", "Eu vejo a casa vermelha."]
-    assert main(asked) == 0
+    command = ["look", str(trained), "--text", "I see the red house.", "--target", "Eu vejo a casa vermelha."]
+    assert main(command) == 0
     shown = capsys.readouterr()
     assert "vermelha" in shown.out
     assert "house" in shown.out
     for name in ("a.png", "a.svg", "a.json"):
-        assert main([*asked, "-o", str(tmp_path / name)]) == 0
+        assert main([*command, "-o", str(tmp_path / name)]) == 0
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert "vermelha" in (tmp_path / "a.svg").read_text(encoding="utf-8")
     (matrix,) = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["matrices"]
     assert matrix["rows"] == ["Eu", "vejo", "a", "casa", "vermelha", ".", "</s>"]
     assert matrix["columns"] == ["I", "see", "the", "red", "house", ".", "</s>"]
     assert [sum(row) for row in matrix["weights"]] == pytest.approx([1.0] * 7)
-    assert main([*asked, "--sheet", "-o", str(tmp_path / "sheet.json")]) == 0
+    assert main([*command, "--sheet", "-o", str(tmp_path / "sheet.json")]) == 0
     assert len(json.loads((tmp_path / "sheet.json").read_text(encoding="utf-8"))["matrices"]) == 4
     for side, rows in (("encoder", "I"), ("decoder", "<s>")):
         path = tmp_path / f"{side}.json"
-        assert main([*asked, "--side", side, "--layer", "1", "--head", "2", "-o", str(path)]) == 0
+        assert main([*command, "--side", side, "--layer", "1", "--head", "2", "-o", str(path)]) == 0
         assert json.loads(path.read_text(encoding="utf-8"))["matrices"][0]["rows"][0] == rows
-    assert main([*asked, "--tokens", "-o", str(tmp_path / "tokens.json")]) == 0
+    assert main([*command, "--tokens", "-o", str(tmp_path / "tokens.json")]) == 0
     assert len(json.loads((tmp_path / "tokens.json").read_text(encoding="utf-8"))["matrices"][0]["rows"]) > 7
 
 
@@ -297,9 +299,16 @@ def test_info_says_how_training_went_and_translate_if_it_hardly_began(
     assert main(["translate", str(copied), str(text)]) == 0
     assert capsys.readouterr().err == ""
     pace = copied / "training" / "pace.json"
-    kept = json.loads(pace.read_text())
-    kept["course"] |= {"step": 33, "steps": 2300, "validated": False, "best": 33, "finished": False, "ended": "over"}
-    pace.write_text(json.dumps(kept))
+    pace_report = json.loads(pace.read_text())
+    pace_report["course"] |= {
+        "step": 33,
+        "steps": 2300,
+        "validated": False,
+        "best": 33,
+        "finished": False,
+        "ended": "over",
+    }
+    pace.write_text(json.dumps(pace_report))
     assert main(["translate", str(copied), str(text)]) == 0
     assert capsys.readouterr().err == (
         "This model has hardly been trained (step 33 of 2,300, never validated), so expect little of it.\n"
@@ -313,16 +322,16 @@ def test_info_says_how_training_went_and_translate_if_it_hardly_began(
 
 def test_info(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(trained)]) == 0
-    said = capsys.readouterr().out
-    assert "transformer" in said
-    assert "en-pt" in said
-    assert "learnt from    285 pairs of small.en, small.pt\n" in said
+    message = capsys.readouterr().out
+    assert "transformer" in message
+    assert "en-pt" in message
+    assert "learnt from    285 pairs of small.en, small.pt\n" in message
     assert main(["info", str(trained), "--json", "--length", "64"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["amount"] == {"count": 285, "unit": "pairs"}
     assert len(facts["examples"]) == 3
-    assert facts["examples"][0] in said
-    assert facts["certainty"] is None  # of 15 validation outputs nothing can be said
+    assert facts["examples"][0] in message
+    assert facts["certainty"] is None  # 15 validation outputs are too few for a statement
     assert facts["parameters"] == 15_376
     assert facts["cost"]["weights"] == 5 * 2 * 64**2
 
@@ -337,10 +346,10 @@ def test_average_is_the_mean_and_leaves_the_run_alone(
     out = tmp_path / "mean"
     assert main(["average", str(trained), "--last", "2", "-o", str(out)]) == 0
     assert "steps 8, 12" in capsys.readouterr().err
-    found = load_file(out / "weights.safetensors")
+    weights = load_file(out / "weights.safetensors")
     checkpoints = trained / "training" / "checkpoints"
     parts = [load_file(checkpoints / step / "weights.safetensors") for step in ("00000008", "00000012")]
-    for name, tensor in found.items():
+    for name, tensor in weights.items():
         torch.testing.assert_close(tensor, (parts[0][name] + parts[1][name]) / 2)
     assert {path: path.read_bytes() for path in trained.rglob("*") if path.is_file()} == before
     assert main(["average", str(trained), "-o", str(out)]) == 2
@@ -356,20 +365,20 @@ def test_average_is_the_mean_and_leaves_the_run_alone(
 def test_average_says_which_checkpoints_it_took_and_which_not(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of 4, 8 and 12, where it saves by itself, the run keeps 4 alone; at 9 and 10 someone stopped it."""
+    """Of its own checkpoints 4, 8 and 12 the run keeps only 4; at 9 and 10 someone stopped it."""
     run, out = tmp_path / "run", tmp_path / "mean"
     shutil.copytree(trained, run)
     checkpoints = run / "training" / "checkpoints"
     (checkpoints / "00000008").rename(checkpoints / "00000009")
     (checkpoints / "00000012").rename(checkpoints / "00000010")
     assert main(["average", str(run), "--last", "3", "-o", str(out)]) == 0
-    said = capsys.readouterr().err
-    assert "is the mean of the checkpoints at steps 4, 9, 10\n" in said
-    assert "the run stopped at steps 9, 10; regular checkpoints come every 4 steps" in said
+    message = capsys.readouterr().err
+    assert "is the mean of the checkpoints at steps 4, 9, 10\n" in message
+    assert "the run stopped at steps 9, 10; regular checkpoints come every 4 steps" in message
     assert main(["average", str(run), "--last", "1", "-o", str(out), "--overwrite"]) == 0
-    said = capsys.readouterr().err
-    assert "is the mean of the checkpoints at step 4\n" in said
-    assert "steps 9, 10, where the run stopped, are left out; regular checkpoints come every 4 steps" in said
+    message = capsys.readouterr().err
+    assert "is the mean of the checkpoints at step 4\n" in message
+    assert "steps 9, 10, where the run stopped, are left out; regular checkpoints come every 4 steps" in message
 
 
 def test_a_closed_pipe_is_quiet(copied: Path, tmp_path: Path) -> None:

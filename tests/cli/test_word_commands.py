@@ -31,8 +31,8 @@ def test_neighbours_come_as_a_table_and_as_json(file: str, capsys: pytest.Captur
     ]
     assert "'Mulher' is not in the vocabulary; 'mulher' is used instead" in captured.err
     assert main(["neighbours", file, "Mulher", "--count", "1", "--json", "--vocabulary", "4"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found == {"query": "Mulher", "word": "mulher", "neighbours": [["homem", pytest.approx(0.99846, abs=1e-5)]]}
+    report = json.loads(capsys.readouterr().out)
+    assert report == {"query": "Mulher", "word": "mulher", "neighbours": [["homem", pytest.approx(0.99846, abs=1e-5)]]}
 
 
 def test_words_are_read_from_standard_input(
@@ -47,23 +47,23 @@ def test_an_analogy_is_solved(file: str, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["analogy", file, "homem", "rei", "mulher"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split()[0] == "rainha"
     assert main(["analogy", file, "homem", "rei", "mulher", "--json", "--count", "1"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["words"], found["word"], len(found["neighbours"])) == (["homem", "rei", "mulher"], "rainha", 1)
+    report = json.loads(capsys.readouterr().out)
+    assert (report["words"], report["word"], len(report["neighbours"])) == (["homem", "rei", "mulher"], "rainha", 1)
 
 
 def test_vectors_of_a_file_are_scored(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     analogies, pairs = tmp_path / "analogies.txt", tmp_path / "pairs.tsv"
     analogies.write_text(": família\nHomem rei mulher rainha\nhomem rei tia rainha\n", encoding="utf-8")
     pairs.write_text("rei\trainha\t9\nrei\tmaçã\t1\nrei\tmulher\t5\nrei\ttia\t3\n", encoding="utf-8")
-    asked = ["evaluate", file, "--analogies", str(analogies), "--similarities", str(pairs)]
-    assert main(asked) == 0
+    command = ["evaluate", file, "--analogies", str(analogies), "--similarities", str(pairs)]
+    assert main(command) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[1:] for line in lines[1:]] == [
         ["família", "accuracy", "1.0000", "1", "of", "2", "50.0%"],
         ["total", "accuracy", "1.0000", "1", "of", "2", "50.0%"],
         ["unknown", "words", "omitted", "spearman", "1.0000", "3", "of", "4", "75.0%"],
     ]
-    assert main([*asked, "--json", "--own-case"]) == 0
+    assert main([*command, "--json", "--own-case"]) == 0
     family, total, likeness = json.loads(capsys.readouterr().out)["scores"]
     assert (family["value"], family["n"], family["asked"], total["section"]) == (None, 0, 2, "total")
     signature = f"similarities:{pairs}|vocabulary:300000|case:own|unknown:omitted|covered:3/4|range:-1-1"
@@ -89,5 +89,5 @@ def test_vectors_of_a_file_are_scored(file: str, tmp_path: Path, capsys: pytest.
 def test_what_cannot_be_done_is_said(
     file: str, arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([each.replace("FILE", file) for each in arguments]) == 2
+    assert main([argument.replace("FILE", file) for argument in arguments]) == 2
     assert sentence in capsys.readouterr().err

@@ -83,15 +83,15 @@ def test_what_is_imported_can_be_exported(imported: Path, tmp_path: Path, capsys
 def test_a_server_has_doors_for_words(imported: Path, tmp_path: Path) -> None:
     with on_loopback(make_app([imported])) as address, httpx.Client(base_url=address, timeout=60) as client:
         answer = client.post("/v1/neighbours", json={"words": ["rei", "MULHER"], "count": 1}).json()
-        assert [(each["query"], each["word"]) for each in answer["words"]] == [("rei", "rei"), ("MULHER", "mulher")]
+        assert [(row["query"], row["word"]) for row in answer["words"]] == [("rei", "rei"), ("MULHER", "mulher")]
         assert answer["words"][0]["neighbours"] == [["rainha", pytest.approx(0.9497, abs=1e-4)]]
         answer = client.post("/v1/analogy", json={"a": "homem", "b": "rei", "c": "mulher"}).json()
         assert (answer["words"], answer["word"]) == (["homem", "rei", "mulher"], "rainha")
-        found = client.post("/v1/map", json={"count": 4}).json()["map"]
-        assert [each["word"] for each in found["words"]] == ["rei", "rainha", "homem", "mulher"]
-        assert found["title"] == "4 words of model"
-        found = client.post("/v1/map", json={"words": ["MULHER"], "around": 2, "method": "t-sne"}).json()["map"]
-        assert (found["centres"], len(found["words"])) == (["mulher"], 3)
+        word_map = client.post("/v1/map", json={"count": 4}).json()["map"]
+        assert [row["word"] for row in word_map["words"]] == ["rei", "rainha", "homem", "mulher"]
+        assert word_map["title"] == "4 words of model"
+        word_map = client.post("/v1/map", json={"words": ["MULHER"], "around": 2, "method": "t-sne"}).json()["map"]
+        assert (word_map["centres"], len(word_map["words"])) == (["mulher"], 3)
         large = client.post("/v1/map", json={"words": ["rei"] * 100, "around": 10}).json()["error"]
         assert large == "These may be 1,100 words, but a map here has at most 1,000."
         wrong = client.post("/v1/neighbours", json={"words": "reinha"})
@@ -126,7 +126,7 @@ def test_a_model_is_scored_on_the_questions_of_its_recipe(tmp_path: Path, capsys
     capsys.readouterr()
     assert main(["evaluate", str(folder), "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)["scores"]
-    assert [(each["metric"], each["split"], each["n"], each["asked"]) for each in scores] == [
+    assert [(score["metric"], score["split"], score["n"], score["asked"]) for score in scores] == [
         ("accuracy", "test", 1, 2),
         ("accuracy", "test", 1, 2),
         ("spearman", "test", 4, 4),
@@ -134,10 +134,10 @@ def test_a_model_is_scored_on_the_questions_of_its_recipe(tmp_path: Path, capsys
     ]
     assert scores[-1]["value"] is None
     assert "|side:centres|vocabulary:300000|case:any|" in scores[-1]["signature"]
-    kept = json.loads((folder / "scores.json").read_text())["scores"]
-    assert [each["metric"] for each in kept if each["split"] == "test"] == ["accuracy", "spearman"]
+    stored_scores = json.loads((folder / "scores.json").read_text())["scores"]
+    assert [score["metric"] for score in stored_scores if score["split"] == "test"] == ["accuracy", "spearman"]
     assert main(["evaluate", str(folder), "--split", "valid", "--json"]) == 0
-    assert [each["metric"] for each in json.loads(capsys.readouterr().out)["scores"]] == ["loss"]
+    assert [score["metric"] for score in json.loads(capsys.readouterr().out)["scores"]] == ["loss"]
     assert main(["evaluate", str(folder), "--metric", "spearman", "--side", "mean"]) == 0
     assert main(["evaluate", str(folder), "--metric", "bleu"]) == 2
     assert "Word vectors are measured by loss, accuracy, spearman, not by 'bleu'." in capsys.readouterr().err

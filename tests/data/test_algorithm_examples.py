@@ -41,23 +41,23 @@ def test_recalling_asks_for_the_item_after_one() -> None:
     listed = np.array([[[[1, 0]], [[0, 1]], [[1, 1]]]], np.float32)
     example = recall_example(listed, listed[:, 1], listed[:, 2])
     item, query = [0, 0, 1, 0], [0, 0, 0, 1]
-    given = [item, [1, 0, 0, 0], item, [0, 1, 0, 0], item, [1, 1, 0, 0], query, [0, 1, 0, 0], query, [0, 0, 0, 0]]
-    assert example.inputs[0].tolist() == given
+    steps = [item, [1, 0, 0, 0], item, [0, 1, 0, 0], item, [1, 1, 0, 0], query, [0, 1, 0, 0], query, [0, 0, 0, 0]]
+    assert example.inputs[0].tolist() == steps
     assert example.answers[0][example.asked[0]].tolist() == [[1, 1]]
 
 
 def test_sorting_asks_for_the_highest_priorities_in_order() -> None:
-    given = np.array([[[1, 0], [1, 1], [0, 1], [0, 0], [1, 0]]], np.float32)
-    example = sort_example(given, np.array([[0.1, -0.5, 0.9, -0.9, 0.5]], np.float32), kept=0.8)
+    items = np.array([[[1, 0], [1, 1], [0, 1], [0, 0], [1, 0]]], np.float32)
+    example = sort_example(items, np.array([[0.1, -0.5, 0.9, -0.9, 0.5]], np.float32), kept=0.8)
     assert example.answers[0][example.asked[0]].tolist() == [[0, 1], [1, 0], [1, 0], [1, 1]]
     assert example.inputs[0, :6, 3].tolist() == pytest.approx([0.1, -0.5, 0.9, -0.9, 0.5, 0])
 
 
 def test_a_cue_is_on_while_an_answer_is_asked_for_drawn_or_typed() -> None:
     options = data("copy", cue=True)
-    drawn, typed = draw_examples(options, 1, 2, 1, np.random.default_rng(1)), read_examples(["10 11"], options)
+    examples, typed = draw_examples(options, 1, 2, 1, np.random.default_rng(1)), read_examples(["10 11"], options)
     assert channels(options) == (4, 2)
-    assert drawn.inputs[0, :, 3].tolist() == typed.inputs[0, :, 3].tolist() == [0, 0, 0, 1, 1]
+    assert examples.inputs[0, :, 3].tolist() == typed.inputs[0, :, 3].tolist() == [0, 0, 0, 1, 1]
     assert typed.pad(6).inputs[0, 5].tolist() == [0, 0, 0, 0]
 
 

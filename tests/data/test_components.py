@@ -21,8 +21,8 @@ GOOD = {"mean": np.array([1.0, 0.0, 0.0]), "proj": np.eye(3)[:, :2], "step": 0.5
 
 def test_features_lose_their_mean_and_become_whole_steps() -> None:
     components = open_components(packed(**GOOD), "components.npz")
-    found = components.reduce(np.array([[2.3, -0.6, 9.0], [1.0, 1000.0, 0.0]]))
-    assert found.tolist() == [[1.5, -0.5], [0.0, 63.5]]  # eight bits hold at most 127 steps
+    reduced = components.reduce(np.array([[2.3, -0.6, 9.0], [1.0, 1000.0, 0.0]]))
+    assert reduced.tolist() == [[1.5, -0.5], [0.0, 63.5]]  # eight bits hold at most 127 steps
 
 
 def test_features_of_another_network_are_refused() -> None:

@@ -64,8 +64,8 @@ def test_where_their_background_is_not_plain_nothing_is_inverted(background: int
 def test_a_picture_of_their_size_is_read_as_it_is(tmp_path: Path) -> None:
     pixels = bar(28, 28, 255, 0)
     path = saved(tmp_path / "light.png", pixels)
-    for given in (path, AsIs(path)):
-        fitted = fit_picture_file(given, DIGITS)
+    for picture in (path, AsIs(path)):
+        fitted = fit_picture_file(picture, DIGITS)
         assert np.array_equal(fitted.pixels, pixels)
         assert not fitted.changes
     assert fitting_remark(path, DIGITS) == ""

@@ -44,16 +44,16 @@ def test_whole_parts_come_first_and_then_the_largest_remainders(
     sizes: tuple[int, int], share: float, held_out: tuple[int, int]
 ) -> None:
     kinds = ["a"] * sizes[0] + ["b"] * sizes[1]
-    found = counted(kinds, split_evenly(kinds, range(len(kinds)), {"valid": share})).get("valid", Counter())
-    assert (found["a"], found["b"]) == held_out
+    count = counted(kinds, split_evenly(kinds, range(len(kinds)), {"valid": share})).get("valid", Counter())
+    assert (count["a"], count["b"]) == held_out
 
 
 def test_several_splits_have_nothing_in_common_and_leave_every_kind_something_to_learn() -> None:
     splits = split_evenly(KINDS, range(100), {"valid": 0.3, "test": 0.69})
-    found = counted(KINDS, splits)
-    assert found["valid"] == Counter(a=18, b=9, c=3)
-    assert all(found["train"][kind] >= 1 for kind in "abc")
-    assert sum(map(Counter.total, found.values())) == 100
+    counts = counted(KINDS, splits)
+    assert counts["valid"] == Counter(a=18, b=9, c=3)
+    assert all(counts["train"][kind] >= 1 for kind in "abc")
+    assert sum(map(Counter.total, counts.values())) == 100
 
 
 def test_what_has_the_same_key_stays_together() -> None:

@@ -30,14 +30,14 @@ def middles(frames: np.ndarray) -> np.ndarray:
 
 def test_what_moves_goes_a_third_of_the_picture_its_way() -> None:
     for action, expected in {"moves left": (0.5, 0.16), "moves right": (0.5, 0.84), "moves up": (0.16, 0.5)}.items():
-        found = middles(frames_of(action))
-        np.testing.assert_allclose(found[[0, -1]], [(0.5, 0.5), expected], atol=0.01)
+        places = middles(frames_of(action))
+        np.testing.assert_allclose(places[[0, -1]], [(0.5, 0.5), expected], atol=0.01)
 
 
 def test_what_jumps_or_shakes_comes_back() -> None:
     for action in ("jumps", "shakes"):
-        found = middles(frames_of(action))
-        np.testing.assert_allclose(found[-1], found[0], atol=0.01)
+        places = middles(frames_of(action))
+        np.testing.assert_allclose(places[-1], places[0], atol=0.01)
     assert middles(frames_of("jumps"))[FRAMES // 2, 0] < 0.35
 
 
@@ -92,9 +92,9 @@ def test_prepared_videos_are_those_of_their_names(tmp_path) -> None:
     prepared = prepare_captions(options, tmp_path, silent)
     assert prepared.features.shape == (7, 8 * 12 * 12, 3)
     assert prepared.format.in_words == "videos of 8 frames, each of 12 × 12 pixels"
-    found = generate_named(options, "test-1")
-    assert found is not None
-    np.testing.assert_array_equal(prepared.features[prepared.first_of("test") + 1], found.reshape(-1, 3))
+    video = generate_named(options, "test-1")
+    assert video is not None
+    np.testing.assert_array_equal(prepared.features[prepared.first_of("test") + 1], video.reshape(-1, 3))
     assert [generate_named(options, name) for name in ("test-2", "test-", "other-1", "test-²")] == [None] * 4
 
 

@@ -114,9 +114,9 @@ def test_a_picture_is_turned_as_its_camera_says(tmp_path: Path) -> None:
 def test_of_a_moving_picture_the_first_frame_is_read_and_that_is_said(tmp_path: Path) -> None:
     frames = [Image.new("RGB", (9, 9), colour) for colour in ("red", "blue")]
     frames[0].save(tmp_path / "moving.gif", save_all=True, append_images=frames[1:])
-    said: list[str] = []
-    assert read_colours(tmp_path / "moving.gif", remark=said.append)[0, 0].tolist() == RED
-    assert said == [f"{tmp_path}/moving.gif holds several frames; only the first is read."]
+    remarks: list[str] = []
+    assert read_colours(tmp_path / "moving.gif", remark=remarks.append)[0, 0].tolist() == RED
+    assert remarks == [f"{tmp_path}/moving.gif holds several frames; only the first is read."]
 
 
 def test_a_picture_is_squashed_to_a_square() -> None:

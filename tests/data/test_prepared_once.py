@@ -1,4 +1,4 @@
-"""What preparations share: a record written last, files that it verifies, and held-out examples."""
+"""Shared rules of preparations: a record written last, files that it verifies, and held-out examples."""
 
 from pathlib import Path
 

@@ -53,8 +53,8 @@ def test_an_archive_of_the_catalogue_reads_as_its_folder(folder: Path, monkeypat
     with tarfile.open(archive, "w:xz") as file:
         for path in folder.glob("qa*"):
             file.add(path, f"tasks_1-20_v1-2/en/{path.name}")
-    found = read_story_files("babi:tasks_1-20_v1-2/en/qa*_train.txt")
-    assert found == read_story_files(str(folder / "qa*_train.txt"))
+    stories = read_story_files("babi:tasks_1-20_v1-2/en/qa*_train.txt")
+    assert stories == read_story_files(str(folder / "qa*_train.txt"))
     with pytest.raises(Fault, match=r"There is no file babi:tasks_1-20_v1-2/en/qa3_\*\."):
         read_story_files("babi:tasks_1-20_v1-2/en/qa3_*")
 
@@ -113,7 +113,7 @@ def test_no_story_is_both_learnt_from_and_held_out(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("".join(lines), encoding="utf-8")
     data = StoryData(train=[str(tmp_path / "one.txt")], hold_out=0.3)
     splits = prepare_stories(data, tmp_path / "ready", silent, None).splits
-    assert {name: len(each) for name, each in splits.items()} == {"train": 14, "valid": 6}
+    assert {name: len(split) for name, split in splits.items()} == {"train": 14, "valid": 6}
     assert splits["valid"].labels.tolist().count(UNKNOWN) == 3  # for a model that never learnt that place
 
 
@@ -138,12 +138,12 @@ def test_people_tell_a_story_line_by_line_and_may_ask_more_than_once() -> None:
 
 def test_numbers_that_begin_anew_begin_a_story_and_those_of_a_fact_stay() -> None:
     numbered = ["1 Ana is here.", "2 Where is Ana?\there\t1", "1 Rui left.", "2 10 men left.", "3 Who left?\trui\t1"]
-    assert [each.text for each in stories_in(numbered, "it")] == [
+    assert [story.text for story in stories_in(numbered, "it")] == [
         "Ana is here.\nWhere is Ana?",
         "Rui left.\n10 men left.\nWho left?",
     ]
     plain = ["3 men came.", "1 of them left.", "Who left?"]
-    assert [each.text for each in stories_in(plain, "it")] == ["\n".join(plain)]
+    assert [story.text for story in stories_in(plain, "it")] == ["\n".join(plain)]
 
 
 @pytest.mark.parametrize(

@@ -24,26 +24,26 @@ def test_a_grid_of_single_points_loses_nothing() -> None:
 
 def test_a_coarser_grid_is_off_by_less_than_a_cell() -> None:
     grid, moves = Grid(cells=10, bound=50), np.array([[11, -7, 0], [-30, 21, 1], [47, 5, 0], [3, 3, 1]])
-    found = grid.decode(grid.encode([moves])[0])
-    assert np.abs(places(found) - places(moves)).max() <= grid.side // 2 + 1
-    assert found[:, 2].tolist() == moves[:, 2].tolist()
+    result = grid.decode(grid.encode([moves])[0])
+    assert np.abs(places(result) - places(moves)).max() <= grid.side // 2 + 1
+    assert result[:, 2].tolist() == moves[:, 2].tolist()
 
 
 def test_errors_of_a_dictionary_do_not_add_up() -> None:
     """Thirty moves of 7 by movements of 5 and 10 are never off by more than half the difference."""
     dictionary = Dictionary(np.array([[5, 0], [10, 0]]), np.array([1, 1]), bound=300)
     moves = np.array([[7, 0, 0]] * 29 + [[7, 0, 1]])
-    found = dictionary.decode(dictionary.encode([moves])[0])
-    assert np.abs(places(found) - places(moves)).max() <= 3
+    result = dictionary.decode(dictionary.encode([moves])[0])
+    assert np.abs(places(result) - places(moves)).max() <= 3
 
 
 def test_a_dictionary_of_every_move_loses_nothing_and_several_drawings_are_coded_as_each_alone() -> None:
     other = LINES[::-1].copy()
     other[-1, 2] = 1
     dictionary = learn_dictionary(np.concatenate([LINES, other])[:, :2], count=50, bound=4)
-    together, alone = dictionary.encode([LINES, other]), [dictionary.encode([each])[0] for each in (LINES, other)]
-    for tokens, own, moves in zip(together, alone, (LINES, other), strict=True):
-        assert tokens.tolist() == own.tolist()
+    together, alone = dictionary.encode([LINES, other]), [dictionary.encode([drawing])[0] for drawing in (LINES, other)]
+    for tokens, tokens_alone, moves in zip(together, alone, (LINES, other), strict=True):
+        assert tokens.tolist() == tokens_alone.tolist()
         assert dictionary.decode(tokens).tolist() == moves.tolist()
 
 

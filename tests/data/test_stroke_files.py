@@ -136,9 +136,9 @@ def test_an_svg_without_lines_is_refused(tmp_path: Path, content: str, words: st
 
 
 def test_small_files_are_what_they_say(tmp_path: Path) -> None:
-    found = read_drawings(write_drawings(tmp_path / "a.jsonl", 3), "train")
-    assert len(found) == len(rings(3))
-    assert [int(moves[:, 2].sum()) for moves in found] == [2, 2, 2]
+    drawings = read_drawings(write_drawings(tmp_path / "a.jsonl", 3), "train")
+    assert len(drawings) == len(rings(3))
+    assert [int(moves[:, 2].sum()) for moves in drawings] == [2, 2, 2]
 
 
 def test_a_simplified_stroke_keeps_its_ends_and_what_lies_far_off() -> None:

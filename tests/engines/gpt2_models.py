@@ -1,4 +1,4 @@
-"""GPT-2 models as Hugging Face folders: weights drawn at random, a tokeniser of a few pairs of bytes."""
+"""GPT-2 models as Hugging Face folders: random weights and a tokeniser of a few byte pairs."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ SIZES: dict[str, Any] = {
 
 
 def weights(sizes: dict[str, Any], prefix: str = "") -> dict[str, Tensor]:
-    """All tensors of a GPT-2, by the names of the published files."""
+    """Return all tensors of a GPT-2 under their published names."""
     torch.manual_seed(3)
     width, inside = sizes["n_embd"], sizes.get("n_inner") or 4 * sizes["n_embd"]
     shapes: dict[str, tuple[int, ...]] = {
@@ -47,7 +47,7 @@ def weights(sizes: dict[str, Any], prefix: str = "") -> dict[str, Tensor]:
 
 
 def write_gpt2(folder: Path, prefix: str = "", **changes: Any) -> Path:
-    """A folder as transformers has it."""
+    """Write a folder as transformers does."""
     folder.mkdir(exist_ok=True)
     sizes = SIZES | changes
     (folder / "config.json").write_text(json.dumps({"model_type": "gpt2", **sizes}), encoding="utf-8")
@@ -59,7 +59,7 @@ def write_gpt2(folder: Path, prefix: str = "", **changes: Any) -> Path:
 
 
 def plain_logits(tensors: dict[str, Tensor], sizes: dict[str, Any], tokens: Tensor) -> Tensor:
-    """What GPT-2 computes, written out in one place: the reference that is always there."""
+    """Compute GPT-2's logits in one place: the reference that is always available."""
     width, heads = sizes["n_embd"], sizes["n_head"]
 
     def norm(name: str, states: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Marian models made with transformers, their weights drawn at random, their tokenisers trained on generated text."""
+"""Marian models made with transformers: random weights, and tokenisers trained on generated text."""
 
 import io
 import json
@@ -32,12 +32,12 @@ SIZES: dict[str, Any] = {
     "max_position_embeddings": 64,
     "init_std": 0.5,
 }
-SEARCH: dict[str, Any] = {"num_beams": 4, "max_length": 30, "renormalize_logits": True}  # as of OPUS-MT
+SEARCH: dict[str, Any] = {"num_beams": 4, "max_length": 30, "renormalize_logits": True}  # as in OPUS-MT
 
 
 @cache
 def transformers() -> ModuleType:
-    """The library, without its bar of progress. It takes seconds to import, so it is not where tests are collected."""
+    """Return the library without its progress bar. Importing takes seconds, so collection does not do it."""
     import transformers
 
     transformers.utils.logging.disable_progress_bar()
@@ -46,7 +46,7 @@ def transformers() -> ModuleType:
 
 @cache
 def pieces(side: int) -> bytes:
-    """A SentencePiece model of English (0) or Portuguese (1), with the usual NFKC."""
+    """Return a SentencePiece model of English (0) or Portuguese (1), with the usual NFKC."""
     model = io.BytesIO()
     SentencePieceTrainer.train(
         sentence_iterator=iter((ENGLISH, PORTUGUESE)[side]),
@@ -60,7 +60,7 @@ def pieces(side: int) -> bytes:
 
 
 def vocabulary(*models: bytes) -> dict[str, int]:
-    """One vocabulary of all pieces of some models, numbered as OPUS-MT does: end, unknown, pieces, codes, padding."""
+    """Return one vocabulary for some models' pieces in OPUS-MT's order: end, unknown, pieces, codes, padding."""
     names = ["</s>", "<unk>"]
     for model in models:
         processor = SentencePieceProcessor(model_proto=model)
@@ -69,7 +69,7 @@ def vocabulary(*models: bytes) -> dict[str, int]:
 
 
 def write_tokenisers(folder: Path, separate: bool = False) -> tuple[int, int]:
-    """The files of the tokenisers; how many tokens source and target have."""
+    """Write the tokenisers' files. Return the numbers of source and target tokens."""
     both = pieces(0), pieces(1)
     for name, model in zip(("source.spm", "target.spm"), both, strict=True):
         (folder / name).write_bytes(model)
@@ -83,7 +83,7 @@ def write_tokenisers(folder: Path, separate: bool = False) -> tuple[int, int]:
 
 
 def make(folder: Path, separate: bool = False, search: dict[str, Any] | None = None, **sizes: Any) -> "MarianMTModel":
-    """A folder as transformers saves it, and the model in it."""
+    """Return a folder as transformers saves it, and its model."""
     folder.mkdir(parents=True, exist_ok=True)
     source_tokens, target_tokens = write_tokenisers(folder, separate)
     pad = min(source_tokens, target_tokens) - 1
@@ -109,7 +109,7 @@ def make(folder: Path, separate: bool = False, search: dict[str, Any] | None = N
 
 @torch.no_grad()
 def in_double(model: "MarianMTModel") -> "MarianMTModel":
-    """The model in float64, with sinusoids as ours computes them: transformers rounds them otherwise."""
+    """Return the model in float64 with sinusoids computed as ours, since transformers rounds differently."""
     model = model.double()
     for side in (model.model.encoder, model.model.decoder):
         places, width = side.embed_positions.weight.shape

@@ -1,4 +1,4 @@
-"""The beam search of the fast engines finds what that of `regard.decoding` finds, on tables and however it stops."""
+"""The fast engines' beam search matches that of `regard.decoding` on tables, however it stops."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def stepwise(model: Table, sentence: int) -> Step:
-    """What an engine would ask a model for, of one sentence of a table."""
+    """Return the steps that an engine would request for one sentence of a table."""
     time = 0
 
     def step(tokens: Sequence[int], origins: Sequence[int], count: int) -> Best:
@@ -50,11 +50,11 @@ def test_what_is_found_is_the_same(options: dict[str, Any], ties: bool) -> None:
     for seed in range(6):
         model = random_table(seed, sentences, 7, ties)
         limits = torch.tensor([1, 2, 3, 12] * (sentences // 4))
-        wanted = beam_search(model, torch.arange(sentences), limits, search)
-        for sentence, (limit, expected) in enumerate(zip(limits.tolist(), wanted, strict=True)):
-            found = plain_beam(stepwise(model, sentence), limit, model.begin, model.end, search)
-            assert [each.tokens for each in found] == [each.tokens for each in expected]
-            for mine, other in zip(found, expected, strict=True):
+        hypotheses_by_sentence = beam_search(model, torch.arange(sentences), limits, search)
+        for sentence, (limit, expected) in enumerate(zip(limits.tolist(), hypotheses_by_sentence, strict=True)):
+            hypotheses = plain_beam(stepwise(model, sentence), limit, model.begin, model.end, search)
+            assert [hypothesis.tokens for hypothesis in hypotheses] == [hypothesis.tokens for hypothesis in expected]
+            for mine, other in zip(hypotheses, expected, strict=True):
                 assert mine.score(search) == pytest.approx(other.score, abs=1e-12)
                 assert mine.scores == pytest.approx(other.token_scores, abs=1e-12)
 
@@ -74,9 +74,9 @@ def test_a_beam_is_widened_for_the_outputs_asked_for() -> None:
 
 def test_a_hypothesis_carries_what_its_own_rows_looked_at() -> None:
     model, search = random_table(1, 1, 7), DecodingOptions(beam=4, n_best=4)
-    for found in plain_beam(stepwise(model, 0), 12, model.begin, model.end, search):
-        looked = [int(row[0]) for row in found.attention]  # here a row looks at the token before
-        assert looked == [model.begin, *found.tokens][: len(found.tokens)]
+    for hypothesis in plain_beam(stepwise(model, 0), 12, model.begin, model.end, search):
+        looked = [int(row[0]) for row in hypothesis.attention]  # here a row looks at the previous token
+        assert looked == [model.begin, *hypothesis.tokens][: len(hypothesis.tokens)]
 
 
 def test_only_plain_beams_are_supported() -> None:

@@ -1,4 +1,4 @@
-"""BERT to and from Hugging Face's folders: the same outputs as of transformers in float64, and as reckoned by hand."""
+"""BERT to and from Hugging Face folders: outputs match transformers in float64 and a computation by hand."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ TEXTS = ["ab [MASK] ce!", "[MASK]"]
 
 
 def drawn_weights(head: bool = True, pooler: bool = True, prefix: str = "bert.") -> dict[str, Tensor]:
-    """The weights of a BERT by the names that transformers gives them, drawn at random."""
+    """Return random BERT weights under transformers' names."""
     draw, width, inner = torch.Generator().manual_seed(1), SIZES["hidden_size"], SIZES["intermediate_size"]
     shapes: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (SIZES["vocab_size"], width),
@@ -78,8 +78,8 @@ def in_float64(folder: Path) -> Any:
 
 
 def by_hand(weights: dict[str, Tensor], tokens: Tensor) -> Tensor:
-    """The logits of one row of tokens, step by step as the paper has them."""
-    w = {name: each.double() for name, each in weights.items()}
+    """Return the logits of one row of tokens, step by step as in the paper."""
+    w = {name: weight.double() for name, weight in weights.items()}
     width, heads = SIZES["hidden_size"], SIZES["num_attention_heads"]
 
     def linear(states: Tensor, name: str) -> Tensor:
@@ -100,8 +100,8 @@ def by_hand(weights: dict[str, Tensor], tokens: Tensor) -> Tensor:
             for name in ("query", "key", "value")
         )
         looks = ((query @ key.mT) / (width // heads) ** 0.5).softmax(-1) @ value
-        found = linear(looks.transpose(0, 1).reshape(len(tokens), width), f"{before}.attention.output.dense")
-        states = norm(states + found, f"{before}.attention.output.LayerNorm")
+        mixed = linear(looks.transpose(0, 1).reshape(len(tokens), width), f"{before}.attention.output.dense")
+        states = norm(states + mixed, f"{before}.attention.output.LayerNorm")
         inside = F.gelu(linear(states, f"{before}.intermediate.dense"))
         states = norm(states + linear(inside, f"{before}.output.dense"), f"{before}.output.LayerNorm")
     guess = norm(F.gelu(linear(states, "cls.predictions.transform.dense")), "cls.predictions.transform.LayerNorm")
@@ -111,8 +111,8 @@ def by_hand(weights: dict[str, Tensor], tokens: Tensor) -> Tensor:
 def test_an_imported_model_gives_what_is_reckoned_by_hand(imported: Path) -> None:
     task = in_float64(imported)
     tokens = task.read(TEXTS[:1]).tensors.tokens
-    found = task.model.logits(task.model.reader.read(tokens)[-1])[0]
-    torch.testing.assert_close(found, by_hand(drawn_weights(), tokens[0]))
+    logits = task.model.logits(task.model.reader.read(tokens)[-1])[0]
+    torch.testing.assert_close(logits, by_hand(drawn_weights(), tokens[0]))
 
 
 def test_states_and_logits_are_those_of_transformers(tmp_path: Path, imported: Path) -> None:
@@ -125,11 +125,11 @@ def test_states_and_logits_are_those_of_transformers(tmp_path: Path, imported: P
     tokens, lengths = batch.tensors.tokens, batch.lengths
     real = torch.arange(tokens.shape[1]) < lengths[:, None]
     segments = (torch.arange(tokens.shape[1]) > 2).long().expand_as(tokens)
-    given = {"input_ids": tokens, "attention_mask": real.long(), "token_type_ids": segments}
+    inputs = {"input_ids": tokens, "attention_mask": real.long(), "token_type_ids": segments}
     with torch.no_grad():
         ours = task.model.reader.read(tokens, lengths, segments)
-        expected = encoder(**given, output_hidden_states=True)
-        logits = theirs(**given).logits
+        expected = encoder(**inputs, output_hidden_states=True)
+        logits = theirs(**inputs).logits
     for mine, other in zip(ours[1:], expected.hidden_states[1:], strict=True):
         torch.testing.assert_close(mine[real], other[real])
     torch.testing.assert_close(task.model.logits(ours[-1])[real], logits[real])
@@ -149,8 +149,8 @@ def test_what_is_exported_is_what_was_imported_and_transformers_reads_it(tmp_pat
     tokeniser = transformers.BertTokenizer.from_pretrained(out)
     task = in_float64(imported)
     for text in ["ab cé [MASK]!", "Ab AB"]:
-        own = task.tokeniser.encode(text)
-        assert tokeniser(text)["input_ids"] == [task.tokeniser.begin, *own, task.tokeniser.end]
+        tokens = task.tokeniser.encode(text)
+        assert tokeniser(text)["input_ids"] == [task.tokeniser.begin, *tokens, task.tokeniser.end]
     batch = task.read(TEXTS[:1])
     with torch.no_grad():
         theirs = model.double().eval()(input_ids=batch.tensors.tokens).logits
@@ -184,7 +184,7 @@ def test_an_encoder_alone_and_old_names_of_norms_are_read(tmp_path: Path) -> Non
 
 
 def without(name: str) -> dict[str, Tensor]:
-    return {each: tensor for each, tensor in drawn_weights().items() if each != name}
+    return {key: tensor for key, tensor in drawn_weights().items() if key != name}
 
 
 @pytest.mark.parametrize(

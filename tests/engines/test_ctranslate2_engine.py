@@ -25,7 +25,7 @@ TEXTS = ["Ana reads.", "Hi", "a b c d", "Кот", "Olá, mundo!", "x"]
 
 
 def ending(pull: float = 0.4, sharpness: float = 2.0) -> Translation:
-    """A random translator that ends its outputs sooner or later: place by place it is pulled towards the end."""
+    """Return a random translator that ends its outputs eventually: each place is pulled towards the end."""
     task = translation(norm="before", positions="learned")
     assert isinstance(task.model, Transformer)
     assert isinstance(task.model.target_places, Learned)
@@ -39,7 +39,7 @@ def ending(pull: float = 0.4, sharpness: float = 2.0) -> Translation:
 
 
 def searched(task: Translation, texts: list[str], options: DecodingOptions) -> list[list[Hypothesis]]:
-    """What our own search finds."""
+    """Return the result of our own search."""
     batch = task.read(texts)
     limits = (batch.source_lengths * options.longest_ratio).long() + options.longest_extra
     return beam_search(task, batch, limits.clamp(max=task.model.options.longest), options)
@@ -73,50 +73,56 @@ def test_what_is_found_and_what_it_scores_is_the_same(
     ours: Translation, theirs: CTranslate2Engine, options: dict[str, Any]
 ) -> None:
     search = DecodingOptions(**options)
-    found, wanted = theirs.translate(TEXTS, search), searched(ours, TEXTS, search)
-    assert [[each.tokens for each in row] for row in found] == [[each.tokens for each in row] for row in wanted]
-    scores = [torch.tensor([each.score for each in row], dtype=torch.float64) for row in (*found, *wanted)]
+    outputs, expected = theirs.translate(TEXTS, search), searched(ours, TEXTS, search)
+    assert [[hypothesis.tokens for hypothesis in row] for row in outputs] == [
+        [hypothesis.tokens for hypothesis in row] for row in expected
+    ]
+    scores = [
+        torch.tensor([hypothesis.score for hypothesis in row], dtype=torch.float64) for row in (*outputs, *expected)
+    ]
     torch.testing.assert_close(scores[: len(TEXTS)], scores[len(TEXTS) :], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("stop", ["settled", "exhaustive"])
 def test_a_sure_translator_gives_the_same_however_the_search_stops(tmp_path: Path, stop: str) -> None:
     task, search = ending(sharpness=8.0), DecodingOptions.model_validate({"beam": 3, "stop": stop})
-    found, wanted = engine(task, tmp_path).translate(TEXTS, search), searched(task, TEXTS, search)
-    assert [row[0].tokens for row in found] == [row[0].tokens for row in wanted]
+    outputs, expected = engine(task, tmp_path).translate(TEXTS, search), searched(task, TEXTS, search)
+    assert [row[0].tokens for row in outputs] == [row[0].tokens for row in expected]
 
 
 def test_the_outputs_compared_are_of_many_lengths(ours: Translation) -> None:
-    found = searched(ours, TEXTS, DecodingOptions(beam=3, n_best=3))
-    lengths = {len(each.tokens) for row in found for each in row}
+    rows = searched(ours, TEXTS, DecodingOptions(beam=3, n_best=3))
+    lengths = {len(hypothesis.tokens) for row in rows for hypothesis in row}
     assert len(lengths) > 4
 
 
 def test_length_penalties_make_a_difference(theirs: CTranslate2Engine) -> None:
-    found = [
+    outputs = [
         [row[0].tokens for row in theirs.translate(TEXTS, DecodingOptions(beam=3, stop="first", length_penalty=alpha))]
         for alpha in (0.0, 1.5)
     ]
-    assert found[0] != found[1]
-    assert sum(map(len, found[0])) < sum(map(len, found[1]))
+    assert outputs[0] != outputs[1]
+    assert sum(map(len, outputs[0])) < sum(map(len, outputs[1]))
 
 
 @pytest.mark.parametrize("options", [{"positions": "rotary"}, {"norm": "before"}, {"key_value_heads": 2}], ids=str)
 def test_writing_token_by_token_is_the_same_for_other_builds(options: dict[str, Any], tmp_path: Path) -> None:
     task, search = translation(**options), DecodingOptions(beam=3, longest_ratio=1.0, longest_extra=3)
-    found, wanted = engine(task, tmp_path).translate(TEXTS, search), searched(task, TEXTS, search)
-    assert [[each.tokens for each in row] for row in found] == [[each.tokens for each in row] for row in wanted]
+    outputs, expected = engine(task, tmp_path).translate(TEXTS, search), searched(task, TEXTS, search)
+    assert [[hypothesis.tokens for hypothesis in row] for row in outputs] == [
+        [hypothesis.tokens for hypothesis in row] for row in expected
+    ]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 32])
 def test_batches_change_nothing_and_order_is_kept(ours: Translation, tmp_path: Path, rows: int) -> None:
     search = DecodingOptions(beam=3, stop="first")
     texts = [*TEXTS, "", "  ", *reversed(TEXTS)]
-    found = engine(ours, tmp_path, rows).translate(texts, search)
-    assert [row[0].tokens for row in found] == [row[0].tokens for row in reversed(found)]
-    assert [row[0].tokens for row in found[: len(TEXTS)]] == [row[0].tokens for row in searched(ours, TEXTS, search)]
-    assert found[len(TEXTS)] == found[len(TEXTS) + 1]
-    assert (found[len(TEXTS)][0].tokens, found[len(TEXTS)][0].score) == ([], 0.0)
+    outputs = engine(ours, tmp_path, rows).translate(texts, search)
+    assert [row[0].tokens for row in outputs] == [row[0].tokens for row in reversed(outputs)]
+    assert [row[0].tokens for row in outputs[: len(TEXTS)]] == [row[0].tokens for row in searched(ours, TEXTS, search)]
+    assert outputs[len(TEXTS)] == outputs[len(TEXTS) + 1]
+    assert (outputs[len(TEXTS)][0].tokens, outputs[len(TEXTS)][0].score) == ([], 0.0)
 
 
 def test_nothing_gives_nothing(theirs: CTranslate2Engine) -> None:
@@ -129,10 +135,10 @@ def test_an_explained_output_has_the_scores_of_its_tokens(
     ours: Translation, theirs: CTranslate2Engine, beam: int
 ) -> None:
     search = DecodingOptions(beam=beam, stop="first", n_best=beam)
-    found, wanted = theirs.translate(TEXTS, search, explained=True), searched(ours, TEXTS, search)
-    for row, own in zip(found, wanted, strict=True):
-        torch.testing.assert_close(row[0].token_scores, own[0].token_scores, rtol=1e-4, atol=1e-4)
-        assert all(each.token_scores == [] for each in row[1:])
+    outputs, expected = theirs.translate(TEXTS, search, explained=True), searched(ours, TEXTS, search)
+    for row, expected_row in zip(outputs, expected, strict=True):
+        torch.testing.assert_close(row[0].token_scores, expected_row[0].token_scores, rtol=1e-4, atol=1e-4)
+        assert all(hypothesis.token_scores == [] for hypothesis in row[1:])
     assert theirs.translate(TEXTS[:1], search)[0][0].token_scores == []
 
 
@@ -150,7 +156,7 @@ def test_an_explained_output_is_aligned_as_ours_is(ours: Translation, theirs: CT
 
 def test_words_are_linked_by_the_sum_of_their_tokens() -> None:
     weights = [[0.6, 0.0, 0.3], [0.1, 0.5, 0.4], [0.2, 0.2, 0.6]]
-    # The first word looks with two tokens: 0.7 at word 0, 0.5 and 0.7 at the two tokens of word 1.
+    # The first word attends with two tokens: 0.7 to word 0, 0.5 and 0.7 to the two tokens of word 1.
     assert word_links(weights, [0, 0, 1], [0, 1, 1]) == [(1, 0), (1, 1)]
     assert word_links(weights, [0, -1, 1], [0, 1, 1]) == [(0, 0), (1, 1)]
     assert word_links([[0.9, 0.1]], [0], [-1, 0]) == [(0, 0)]
@@ -207,7 +213,7 @@ def test_while_a_batch_is_waited_for_another_may_be_translated(theirs: CTranslat
 
     def pause(is_free: bool) -> None:
         if not inside:
-            inside.append(None)  # so that the search inside is not interrupted in its turn
+            inside.append(None)  # so that the inner search is not interrupted in turn
             inside[0] = theirs.translate(TEXTS, options)
 
     with pausing(pause):

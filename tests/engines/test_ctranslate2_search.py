@@ -1,4 +1,4 @@
-"""Our search in CTranslate2's terms and back, on paper."""
+"""Our search in CTranslate2's terms and back, by hand."""
 
 import math
 from types import SimpleNamespace
@@ -56,9 +56,14 @@ def test_an_average_is_what_ctranslate2_computes_itself() -> None:
 
 
 def test_what_is_asked_for() -> None:
-    asked = arguments(DecodingOptions(beam=4), 0.45, 2)
-    assert (asked["beam_size"], asked["patience"], asked["num_hypotheses"], asked["length_penalty"]) == (4, 2, 8, 0.45)
-    assert asked["max_input_length"] == asked["min_decoding_length"] == 0
+    options = arguments(DecodingOptions(beam=4), 0.45, 2)
+    assert (options["beam_size"], options["patience"], options["num_hypotheses"], options["length_penalty"]) == (
+        4,
+        2,
+        8,
+        0.45,
+    )
+    assert options["max_input_length"] == options["min_decoding_length"] == 0
     assert arguments(DecodingOptions(beam=1), 0.45, 2)["num_hypotheses"] == 1
 
 
@@ -84,14 +89,14 @@ def test_sums_are_freed_from_ctranslate2s_own_penalty() -> None:
 
 def test_only_the_best_keeps_what_it_looked_at() -> None:
     looks = [np.zeros(3, np.float32)]
-    found = [
+    rows = [
         FinishedOutput(["a"], -3.0, True, looks),
         FinishedOutput(["b"], -1.0, True, looks),
         FinishedOutput(["c"], -2.0, True, looks),
     ]
-    kept = only_best_looks(found, DecodingOptions(beam=3))
-    assert [each.tokens for each in kept] == [["a"], ["b"], ["c"]]
-    assert [each.attention for each in kept] == [[], looks, []]
+    best = only_best_looks(rows, DecodingOptions(beam=3))
+    assert [hypothesis.tokens for hypothesis in best] == [["a"], ["b"], ["c"]]
+    assert [hypothesis.attention for hypothesis in best] == [[], looks, []]
 
 
 def test_the_end_counts_in_the_length() -> None:

@@ -1,4 +1,4 @@
-"""CTranslate2 computes what our Transformer computes, option by option, and what it cannot is refused by name."""
+"""CTranslate2 computes the same as our Transformer, option by option, and refuses the rest by name."""
 
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,10 @@ OUTPUTS = ["Eu amo livros.", "Hi", "A longer output than its input was."]
 
 def forced_by_us(task: Translation) -> list[torch.Tensor]:
     outputs = task.target.encode_all(OUTPUTS)
-    found = forced_distributions(task, force_batch(task, TEXTS, outputs))
+    distributions = forced_distributions(task, force_batch(task, TEXTS, outputs))
     return [
         row.gather(1, torch.tensor([*tokens, task.end])[:, None]).squeeze(1)
-        for row, tokens in zip(found, outputs, strict=True)
+        for row, tokens in zip(distributions, outputs, strict=True)
     ]
 
 
@@ -63,8 +63,8 @@ def forced_by_them(task: Translation, translator: ctranslate2.Translator) -> lis
 def test_every_token_has_the_same_probability(options: dict[str, Any], tmp_path: Path) -> None:
     task = translation(**options)
     theirs = forced_by_them(task, opened(task, tmp_path))
-    for own, other in zip(forced_by_us(task), theirs, strict=True):
-        torch.testing.assert_close(own, other, rtol=1e-5, atol=2e-5)
+    for distribution, other in zip(forced_by_us(task), theirs, strict=True):
+        torch.testing.assert_close(distribution, other, rtol=1e-5, atol=2e-5)
 
 
 @pytest.mark.parametrize(
@@ -100,15 +100,15 @@ def test_fewer_bits_change_a_little_and_make_a_smaller_file(quantisation: str, t
     whole, less = opened(task, places[0]), opened(task, places[1], quantisation)
     sizes = [(place / "model.bin").stat().st_size for place in places]
     assert sizes[1] < 0.75 * sizes[0]
-    for own, other in zip(forced_by_them(task, whole), forced_by_them(task, less), strict=True):
-        assert 0 < (own - other).abs().max() < 0.5
+    for distribution, other in zip(forced_by_them(task, whole), forced_by_them(task, less), strict=True):
+        assert 0 < (distribution - other).abs().max() < 0.5
 
 
 def test_tokens_are_named_by_their_pieces_where_these_are_names() -> None:
     words = WordTokeniser(["book", "livro"])
     assert token_names(words, words) == (["<pad>", "<unk>", "<s>", "</s>", "book", "livro"],) * 2
     assert token_names(words, ByteTokeniser())[1][4 + ord("a")] == "a"
-    unbroken = WordTokeniser(["\u00a0"])  # parts no names: only the spaces and ends of lines that CTranslate2 knows do
+    unbroken = WordTokeniser(["\u00a0"])  # does not split names: only spaces and line ends that CTranslate2 knows do
     assert token_names(unbroken, unbroken)[0][4] == "\u00a0"
 
 

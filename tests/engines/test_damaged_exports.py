@@ -1,4 +1,4 @@
-"""An export in which anything is damaged translates as before or is refused with the name of a file; nothing else."""
+"""A damaged export translates as before or is refused with the name of a file; nothing else."""
 
 import json
 import random
@@ -33,11 +33,11 @@ def exported(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def translated(folder: Path, kind: str) -> list[str]:
     engine = load_fast(folder, kind)  # type: ignore[arg-type]
     assert engine is not None
-    return [each.text for each in engine.translations(TEXTS, SEARCH)]
+    return [translation.text for translation in engine.translations(TEXTS, SEARCH)]
 
 
 def mutated(content: bytes, draw: random.Random) -> bytes:
-    """One bit, one byte, a piece less, a piece twice, the end cut off, or nothing left."""
+    """Flip a bit, change a byte, remove or repeat a piece, cut off the end, or empty the file."""
     first, last = sorted(draw.randrange(len(content) + 1) for _ in range(2))
     place = draw.randrange(len(content))
     return draw.choice(
@@ -53,14 +53,14 @@ def mutated(content: bytes, draw: random.Random) -> bytes:
 
 
 def sign(folder: Path, name: str) -> None:
-    """Let the record vouch for what a file has become, as someone would who means harm."""
+    """Update the checksum of a changed file, as an attacker would."""
     record = json.loads((folder / RECORD).read_bytes())
     record["files"][name] = checksum((folder / name).read_bytes())
     (folder / RECORD).write_text(json.dumps(record))
 
 
 def check_mutations(exported: Path, tmp_path: Path, kind: str, count: int, seed: int) -> None:
-    """Mutate each file in turn, and compare what is written."""
+    """Mutate each file in turn and compare the output."""
     draw, right = random.Random(seed), translated(exported, kind)
     copy = tmp_path / "run"
     shutil.copytree(exported, copy)
@@ -71,7 +71,7 @@ def check_mutations(exported: Path, tmp_path: Path, kind: str, count: int, seed:
         whole = (exported / kind / name).read_bytes()
         (copy / kind / name).write_bytes(mutated(whole, draw))
         if (sentence := told(copy, kind, right)) is not None:
-            # What a record says of others may be what is wrong with it.
+            # The fault may be in what a record says about other files.
             place = copy / kind if name == RECORD else copy / kind / name
             assert str(place) in sentence, f"seed {seed}, mutation {number} of {name}: {sentence}"
             sentences.append(sentence)
@@ -80,12 +80,12 @@ def check_mutations(exported: Path, tmp_path: Path, kind: str, count: int, seed:
 
 
 def told(folder: Path, kind: str, right: list[str] | None = None) -> str | None:
-    """Why an export is refused, if it is; what it writes otherwise is right."""
+    """Return the refusal of an export, if any; otherwise check its output."""
     try:
-        found = translated(folder, kind)
+        texts = translated(folder, kind)
     except Fault as fault:
         return str(fault)
-    assert found == (right or found)
+    assert texts == (right or texts)
     return None
 
 
@@ -113,7 +113,7 @@ def test_damage_of_any_kind_is_found_and_named(exported: Path, tmp_path: Path, k
 def test_what_is_damaged_and_vouched_for_is_never_a_fault_of_ours(
     exported: Path, tmp_path: Path, kind: str, name: str
 ) -> None:
-    """It may translate otherwise; but whatever is wrong is a sentence about this export."""
+    """It may translate differently, but any fault is a sentence about this export."""
     seed = random.randrange(2**32)
     draw, copy = random.Random(seed), tmp_path / "run"
     shutil.copytree(exported, copy)

@@ -1,4 +1,4 @@
-"""An export in a model folder: found, checked, refused when it is not whole or not of this model; and no torch."""
+"""An export in a model folder: found, checked, refused when incomplete or of another model; without torch."""
 
 import json
 import shutil
@@ -50,10 +50,10 @@ def test_a_model_folder_with_an_export_is_as_whole_as_before(exported: Path) -> 
 def test_the_engine_reads_the_search_of_the_recipe_and_writes_text(exported: Path) -> None:
     engine, model = load_engine(exported), load_translation_model(exported, device="cpu")
     assert engine.decoding == model.recipe.decoding
-    found = [engine.target.decode(row[0].tokens) for row in engine.translate(TEXTS, SEARCH)]
-    assert len(found) == 3
-    assert found[1] == ""
-    assert found[0] != found[2]
+    texts = [engine.target.decode(row[0].tokens) for row in engine.translate(TEXTS, SEARCH)]
+    assert len(texts) == 3
+    assert texts[1] == ""
+    assert texts[0] != texts[2]
 
 
 def test_an_export_is_a_function_of_the_model(exported: Path, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_an_export_is_a_function_of_the_model(exported: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("separate", [False, True])
 def test_an_imported_marian_model_is_exported_too(tmp_path: Path, separate: bool) -> None:
-    """Its tokens have other numbers, it begins with padding, and tokens that it never writes have a bias of -10⁹."""
+    """Its tokens have other numbers, it begins with padding, and tokens it never writes have a bias of -10⁹."""
     make(tmp_path / "marian", separate=separate)
     check_same_translations(tmp_path / "marian", tmp_path / "model")
 
@@ -103,7 +103,7 @@ def check_same_translations(marian: Path, folder: Path) -> None:
 
 
 def test_without_torch(exported: Path) -> None:
-    """Loading and translating, scores and alignments included, never import torch, which takes a second or more."""
+    """Loading and translating, with scores and alignments, never import torch, which takes a second or more."""
     program = f"""
 import sys
 from regard.decoding.options import DecodingOptions

@@ -1,4 +1,4 @@
-"""Folders that are whole or not there: what is replaced, what stays, and what a process that was killed leaves."""
+"""Folders are complete or absent: what is replaced, what stays, and what a killed process leaves."""
 
 import subprocess
 import sys
@@ -104,7 +104,7 @@ with whole_folder(pathlib.Path({str(out)!r}), KIND) as beside:
 def test_what_was_taken_away_for_nothing_comes_back(tmp_path: Path) -> None:
     out = tmp_path / "onnx [1]"
     made(out, "old")
-    out.rename(tmp_path / ".onnx [1].before-1")  # and here the process was killed
+    out.rename(tmp_path / ".onnx [1].before-1")  # the process was killed here
     with pytest.raises(ZeroDivisionError):
         broken(out)
     assert (out / "export.json").read_text() == "old"

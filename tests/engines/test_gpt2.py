@@ -1,4 +1,4 @@
-"""GPT-2 models read and written: the logits of the formula and of transformers, and folders that are refused."""
+"""GPT-2 models read and written: logits by formula and by transformers, and refused folders."""
 
 import json
 from pathlib import Path
@@ -69,8 +69,8 @@ def test_what_is_exported_is_imported_again_to_the_same_bits(tmp_path: Path) -> 
 def test_an_imported_model_writes_is_scored_and_reads_line_breaks_as_text(tmp_path: Path) -> None:
     model = imported(tmp_path, write_gpt2(tmp_path / "theirs"))
     assert isinstance(model, LanguageModel)
-    ((found,),) = model.generate(["hello\n\nwo"], tokens=4, sample={"seed": 5})
-    assert found.text.startswith("hello\n\nwo")
+    ((generated,),) = model.generate(["hello\n\nwo"], tokens=4, sample={"seed": 5})
+    assert generated.text.startswith("hello\n\nwo")
     assert model.task.read(["hello\n\nwo"]).tokens[0] == [WORDS.index(word) for word in ("hello", "Ċ", "Ċ", "w", "o")]
     (scored,) = model.score(["hello"])
     assert scored.tokens == ["hello", "<|endoftext|>"]

@@ -1,6 +1,6 @@
-"""An imported GPT-2 against transformers, in float64: scores of texts, next tokens, vectors, looks and searches.
+"""An imported GPT-2 compared with transformers in float64: scores, next tokens, vectors, attention and searches.
 
-GPT-2 has one token for the begin, the end and the pad of a text, so nothing may know one of them by its number.
+GPT-2 has one token for begin, end and pad, so no code may recognise one of them by its number.
 """
 
 import json
@@ -51,7 +51,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
 
 @torch.no_grad()
 def their_scores(both: Both, tokens: list[int]) -> list[float]:
-    """log p of each token of a text and of its end, read behind an end."""
+    """Return log p of each token of a text and of its end, read after an end."""
     whole = torch.tensor([END, *tokens, END])
     logarithms = both.theirs(whole[None, :-1]).logits[0].log_softmax(-1)
     return logarithms.gather(1, whole[1:, None])[:, 0].tolist()
@@ -59,11 +59,11 @@ def their_scores(both: Both, tokens: list[int]) -> list[float]:
 
 def test_texts_score_as_by_transformers_alone_and_in_a_batch_with_their_end(both: Both) -> None:
     together = both.ours.score(TEXTS)
-    for text, found in zip(TEXTS, together, strict=True):
+    for text, scores in zip(TEXTS, together, strict=True):
         expected = their_scores(both, both.ours.task.tokeniser.encode(text))
-        assert found.token_scores == pytest.approx(expected, rel=1e-10)
-        assert found.score == pytest.approx(sum(expected), rel=1e-10)
-        assert len(found.tokens) == len(found.token_scores)
+        assert scores.token_scores == pytest.approx(expected, rel=1e-10)
+        assert scores.score == pytest.approx(sum(expected), rel=1e-10)
+        assert len(scores.tokens) == len(scores.token_scores)
         (alone,) = both.ours.score([text])
         assert alone.token_scores == pytest.approx(expected, rel=1e-10)
 
@@ -75,11 +75,11 @@ def test_every_line_of_a_file_has_a_score_and_a_perplexity(
     source = tmp_path / "lines.txt"
     source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     assert main(["evaluate", str(both.folder), "--source", str(source), "--sentences", "--json"]) == 0
-    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [each["text"] for each in found] == lines
-    for each in found:
-        expected = their_scores(both, both.ours.task.tokeniser.encode(each["text"]))
-        assert each["score"] == pytest.approx(sum(expected), rel=1e-5)  # the command counts in float32
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["text"] for row in rows] == lines
+    for row in rows:
+        expected = their_scores(both, both.ours.task.tokeniser.encode(row["text"]))
+        assert row["score"] == pytest.approx(sum(expected), rel=1e-5)  # the command computes in float32
 
 
 @torch.no_grad()
@@ -89,22 +89,22 @@ def test_the_next_token_and_the_tokens_of_a_prompt_are_those_of_transformers(bot
         following = both.theirs(torch.tensor([[END, *tokens]])).logits[0, -1].softmax(-1)
         read = both.ours.read_prompt(PromptRequest(prompt=text, shown=5))
         best = following.sort(descending=True)
-        assert [each.probability for each in read.next] == pytest.approx(best.values[:5].tolist(), rel=1e-6)
-        assert [each.end for each in read.next] == [number == END for number in best.indices[:5].tolist()]
-        assert read.others == len(WORDS) - 5  # the end may be written, though it is the begin and the pad too
-        assert [each.score for each in read.tokens] == pytest.approx(their_scores(both, tokens)[:-1], rel=1e-10)
+        assert [choice.probability for choice in read.next] == pytest.approx(best.values[:5].tolist(), rel=1e-6)
+        assert [choice.end for choice in read.next] == [number == END for number in best.indices[:5].tolist()]
+        assert read.others == len(WORDS) - 5  # the end may be written, though it is also the begin and the pad
+        assert [token.score for token in read.tokens] == pytest.approx(their_scores(both, tokens)[:-1], rel=1e-10)
 
 
 @torch.no_grad()
 def test_vectors_of_texts_are_their_hidden_states_in_a_batch_too(both: Both) -> None:
     texts = ["hello world", "he", "wo wo wo wo wo"]
-    for text, found in zip(texts, both.ours.embed(texts), strict=True):
+    for text, embedding in zip(texts, both.ours.embed(texts), strict=True):
         tokens = both.ours.task.tokeniser.encode(text)
         states = both.theirs(torch.tensor([[END, *tokens]]), output_hidden_states=True).hidden_states
-        assert len(found.layers[0]) == len(tokens)
-        for number, own in found.layers.items():
-            if number:  # ours begin with the embedding alone, theirs with that of its place added
-                torch.testing.assert_close(own, states[number][0, 1:])
+        assert len(embedding.layers[0]) == len(tokens)
+        for number, layer in embedding.layers.items():
+            if number:  # ours begins with the embedding alone, theirs with its position added
+                torch.testing.assert_close(layer, states[number][0, 1:])
 
 
 @torch.no_grad()
@@ -122,7 +122,7 @@ def test_looks_are_their_attention_weights(both: Both, tmp_path: Path) -> None:
 
 
 def numbers_of(both: Both, found: Generated) -> list[int]:
-    """The tokens that were written, with the end where there is one."""
+    """Return the written tokens, with the end if there is one."""
     tokeniser = both.ours.task.tokeniser
     named = {name: number for number, name in enumerate(tokeniser.pieces(range(tokeniser.size)))}
     return [*(named[name] for name in found.tokens), *([END] if found.ended == "end" else [])]
@@ -130,12 +130,12 @@ def numbers_of(both: Both, found: Generated) -> list[int]:
 
 def test_a_sample_scores_as_transformers_scores_it_and_may_end_by_itself(both: Both) -> None:
     ended, read = set(), both.ours.task.tokeniser.encode("he")
-    for found in both.ours.generate(["he"], tokens=12, samples=200, sample={"seed": 2, "temperature": 1.5})[0]:
-        written = numbers_of(both, found)
+    for texts in both.ours.generate(["he"], tokens=12, samples=200, sample={"seed": 2, "temperature": 1.5})[0]:
+        written = numbers_of(both, texts)
         expected = their_scores(both, [*read, *written])[len(read) : -1]
-        assert found.token_scores == pytest.approx(expected, abs=1e-5)
-        assert found.score == pytest.approx(sum(found.token_scores))
-        ended.add(found.ended)
+        assert texts.token_scores == pytest.approx(expected, abs=1e-5)
+        assert texts.score == pytest.approx(sum(texts.token_scores))
+        ended.add(texts.ended)
     assert ended == {"end", "tokens"}
 
 
@@ -148,23 +148,28 @@ STOPS = {"settled": False, "first": True, "exhaustive": "never"}  # as `early_st
 def test_beams_find_what_transformers_finds_and_are_cut_at_the_limit_of_tokens(
     both: Both, tokens: int, stop: str
 ) -> None:
-    """All outputs of a beam with their scores; the end counts where it is written and nowhere else."""
+    """All outputs of a beam with their scores; the end counts only where it is written."""
     for number, prompt in enumerate(["", "hello", "he wo", "lo lo wo", "é\n"]):
         beam, penalty = (1, 2, 3, 5)[number % 4], (0.0, 0.6, 1.0, 2.0)[(number + tokens) % 4]
         read = torch.tensor([[END, *both.ours.task.tokeniser.encode(prompt)]])
-        asked = {"num_beams": beam, "num_return_sequences": beam, "length_penalty": penalty, "max_new_tokens": tokens}
+        settings = {
+            "num_beams": beam,
+            "num_return_sequences": beam,
+            "length_penalty": penalty,
+            "max_new_tokens": tokens,
+        }
         if beam > 1:
-            asked |= {"early_stopping": STOPS[stop], "return_dict_in_generate": True, "output_scores": True}
+            settings |= {"early_stopping": STOPS[stop], "return_dict_in_generate": True, "output_scores": True}
         marks = {"eos_token_id": END, "pad_token_id": END, "do_sample": False}
-        theirs = both.theirs.generate(read, attention_mask=torch.ones_like(read), **asked, **marks)
+        theirs = both.theirs.generate(read, attention_mask=torch.ones_like(read), **settings, **marks)
         rows = (theirs if beam == 1 else theirs.sequences)[:, read.shape[1] :].tolist()
         search = {"length_penalty_kind": "average", "stop": stop}
         request = {"prompt": prompt, "tokens": tokens, "beam": beam, "n_best": beam, "length_penalty": penalty}
-        (found,) = both.ours.generate_by(GenerateRequest.read({**request, "search": search}))
-        assert [numbers_of(both, each) for each in found] == [
+        (texts,) = both.ours.generate_by(GenerateRequest.read({**request, "search": search}))
+        assert [numbers_of(both, text) for text in texts] == [
             row[: row.index(END) + 1] if END in row else row for row in rows
         ]
-        for each in found:
-            assert each.score == pytest.approx(sum(each.token_scores) / len(each.token_scores) ** penalty)
+        for text in texts:
+            assert text.score == pytest.approx(sum(text.token_scores) / len(text.token_scores) ** penalty)
         if beam > 1:
-            assert [each.score for each in found] == pytest.approx(theirs.sequences_scores.tolist(), abs=1e-4)
+            assert [text.score for text in texts] == pytest.approx(theirs.sequences_scores.tolist(), abs=1e-4)

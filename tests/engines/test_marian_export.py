@@ -1,4 +1,4 @@
-"""Models of ours that transformers loads as Marian models: the same logits, tokens and text."""
+"""Our models loaded by transformers as Marian models: the same logits, tokens and text."""
 
 import json
 from functools import cache
@@ -44,7 +44,7 @@ def ours(
     seed: int = 4,
     **options: Any,
 ) -> TranslationModel:
-    """A model of random weights, its norms and biases too."""
+    """Return a model with random weights, norms and biases."""
     table = {"vocabulary": 330} | (tokeniser or {})
     recipe = check_recipe(
         {
@@ -65,8 +65,8 @@ def ours(
 
 def batch(model: TranslationModel) -> tuple[Tensor, Tensor, Tensor]:
     pairs = list(zip(ENGLISH[:5], PORTUGUESE[:5], strict=True))
-    made = model.task.pair_up(pairs)
-    return made.source, made.source_lengths, made.inputs
+    batch = model.task.pair_up(pairs)
+    return batch.source, batch.source_lengths, batch.inputs
 
 
 @torch.no_grad()
@@ -118,23 +118,25 @@ def test_same_tokens_and_text(tmp_path: Path, table: dict[str, Any]) -> None:
 
 @pytest.mark.usefixtures("unchecked_shapes")
 def test_the_folder_generates_what_we_translate(tmp_path: Path) -> None:
-    """Greedily, for at the limit, where random models get to, transformers takes the end for certain.
+    """Greedy, because at the limit, where random models end up, transformers treats the end as certain.
 
-    Some random models write the same whatever they read; which ones depends on the pieces that SentencePiece learns.
+    Some random models write the same for any input; which ones depends on the pieces that SentencePiece learns.
     """
     decoding = {"beam": 1, "longest_ratio": 1e-6, "longest_extra": 12}
     models = (ours(decoding=decoding, seed=seed) for seed in range(4, 24))
-    model = next(model for model in models if len({each.text for each in model.translate(ENGLISH[:4])}) > 2)
+    model = next(
+        model for model in models if len({translation.text for translation in model.translate(ENGLISH[:4])}) > 2
+    )
     export_marian(model, tmp_path / "marian")
     theirs = transformers().MarianMTModel.from_pretrained(tmp_path / "marian")
     tokeniser = transformers().MarianTokenizer.from_pretrained(tmp_path / "marian")
-    found = theirs.generate(**tokeniser(list(ENGLISH[:4]), return_tensors="pt", padding=True))
-    expected = [each.text for each in model.translate(ENGLISH[:4])]
-    assert tokeniser.batch_decode(found, skip_special_tokens=True) == expected
+    tokens = theirs.generate(**tokeniser(list(ENGLISH[:4]), return_tensors="pt", padding=True))
+    expected = [translation.text for translation in model.translate(ENGLISH[:4])]
+    assert tokeniser.batch_decode(tokens, skip_special_tokens=True) == expected
 
 
 def test_there_and_back_again(tmp_path: Path) -> None:
-    """An imported model that is exported and imported again has the same weights to the last bit."""
+    """A model imported, exported and imported again has the same weights to the last bit."""
     make(tmp_path / "marian", separate=True)
     import_marian(tmp_path / "marian", tmp_path / "ours", code="por")
     first = load_translation_model(tmp_path / "ours", device="cpu")
@@ -178,7 +180,7 @@ def test_only_an_export_is_replaced(tmp_path: Path) -> None:
     model, out = ours(), tmp_path / "marian"
     export_marian(model, out)
     (out / "source.spm").unlink()
-    export_marian(model, out)  # what is left of one is replaced
+    export_marian(model, out)  # leftovers of one are replaced
     assert (out / "source.spm").is_file()
     (out / "letters.txt").touch()
     with pytest.raises(Fault, match=r"it has letters\.txt"):

@@ -1,4 +1,4 @@
-"""An imported Marian model learns on, and goes out again to Marian and to CTranslate2."""
+"""An imported Marian model is fine-tuned, then exported to Marian and to CTranslate2."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremo
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `ours`, an imported model, and 200 pairs to go on with."""
+    """Return a folder with `ours`, an imported model, and 200 pairs for fine-tuning."""
     place = tmp_path_factory.mktemp("imported")
     make(place / "marian", search={"max_length": 20})
     import_marian(place / "marian", place / "ours", code="por")
@@ -29,7 +29,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.usefixtures("unchecked_shapes")
 def test_what_it_minimises_is_how_it_writes(imported: Path) -> None:
-    """The bias of its output layer is part of the loss, and what it never writes takes no part in it."""
+    """The bias of its output layer is part of the loss, and tokens it never writes are not."""
     task = load_translation_model(imported / "ours", device="cpu").task
     batch = task.pair_up(list(zip(ENGLISH[:5], PORTUGUESE[:5], strict=True)))
     loss = CrossEntropy()(task.model, batch, None)
@@ -48,14 +48,14 @@ def test_it_learns_on_and_goes_out_again(
 ) -> None:
     monkeypatch.chdir(imported)
     quickly = ["training.steps=6", "training.validate_every=6", "training.save_every=6", "training.freeze=['encoder']"]
-    settings = [word for each in quickly for word in ("--set", each)]
+    settings = [word for setting in quickly for word in ("--set", setting)]
     files, child = ["--source", "new.en", "--target", "new.pt"], str(tmp_path / "child")
     with undrawn():
         assert main(["train", *files, "--from", "ours", "--out", child, *settings]) == 0
     assert "of them frozen (encoder)" in capsys.readouterr().err
     before, after = (bytes_to_weights(Path(name, WEIGHTS).read_bytes(), name) for name in ("ours", child))
-    kept = {name for name in before if torch.equal(before[name], after[name])}
-    assert kept == {name for name in before if ".encoder." in name or name == "model.output_bias"}
+    unchanged = {name for name in before if torch.equal(before[name], after[name])}
+    assert unchanged == {name for name in before if ".encoder." in name or name == "model.output_bias"}
 
     assert main(["export", child, "--to", "marian", "-o", str(tmp_path / "marian")]) == 0
     import_marian(tmp_path / "marian", tmp_path / "again", code="por")

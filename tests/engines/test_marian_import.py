@@ -1,4 +1,4 @@
-"""Marian models that were imported: the same logits, the same attention, the same outputs as of transformers."""
+"""Imported Marian models: the same logits, attention and outputs as transformers."""
 
 import io
 import json
@@ -71,10 +71,9 @@ def their_logits(model: "MarianMTModel", target: Tensor = TARGET) -> Tensor:
 
 
 def assert_close_in_float32(found: Tensor, expected: Tensor, config: Any) -> None:
-    """Allow what rounding may do on the way to a logit, in whatever order a processor adds up.
+    """Allow for rounding on the way to a logit, in any order of summation.
 
-    An error grows with the number of terms that are added one after another: those of every layer, and of the last
-    product.
+    An error grows with the number of terms added in sequence: those of every layer, and of the last product.
     """
     layers = config.encoder_layers + config.decoder_layers
     terms = layers * (config.d_model + max(config.encoder_ffn_dim, config.decoder_ffn_dim)) + config.d_model
@@ -84,27 +83,27 @@ def assert_close_in_float32(found: Tensor, expected: Tensor, config: Any) -> Non
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_same_logits_in_float64(tmp_path: Path, shape: dict[str, Any]) -> None:
-    """But for padding, which is never written."""
+    """Padding, which is never written, is excluded."""
     theirs = in_double(make(tmp_path / "marian", **shape))
     ours = imported(tmp_path / "marian")
     ours.task.double()
     pad = theirs.config.pad_token_id
-    found, expected = logits(ours), their_logits(theirs)
-    assert (found[:, :, pad] < NEVER / 2).all()
-    found[:, :, pad] = expected[:, :, pad] = 0
-    torch.testing.assert_close(found, expected)
+    ours_found, expected = logits(ours), their_logits(theirs)
+    assert (ours_found[:, :, pad] < NEVER / 2).all()
+    ours_found[:, :, pad] = expected[:, :, pad] = 0
+    torch.testing.assert_close(ours_found, expected)
 
 
 @pytest.mark.parametrize("shape", [{}, {"scale_embedding": False, "d_model": 24}], ids=["scaled", "unscaled"])
 def test_same_logits_in_float32(tmp_path: Path, shape: dict[str, Any]) -> None:
-    """With transformers' own sinusoids, and beginning as a search does, with padding."""
+    """With transformers' own sinusoids, starting with padding as a search does."""
     theirs = make(tmp_path / "marian", **shape)
     pad = theirs.config.pad_token_id
     ours = imported(tmp_path / "marian")
     assert ours.task.begin == pad
-    begun = torch.cat([torch.full((3, 1), pad), TARGET], dim=1)
-    found, expected = logits(ours, begun), their_logits(theirs, begun)
-    assert_close_in_float32(found[:, :, :pad], expected[:, :, :pad], theirs.config)
+    inputs = torch.cat([torch.full((3, 1), pad), TARGET], dim=1)
+    ours_found, expected = logits(ours, inputs), their_logits(theirs, inputs)
+    assert_close_in_float32(ours_found[:, :, :pad], expected[:, :, :pad], theirs.config)
 
 
 def test_older_folders_share_embeddings_whose_output_layer_is_apart(tmp_path: Path) -> None:
@@ -131,14 +130,14 @@ def test_same_attention(tmp_path: Path) -> None:
     with torch.no_grad():
         seen = theirs(input_ids=SOURCE, attention_mask=MASK, decoder_input_ids=TARGET, output_attentions=True)
     for side, expected in {"source": seen.encoder_attentions, "target": seen.cross_attentions}.items():
-        found = [gaze.weights for gaze in gazes if (gaze.looks_from, gaze.looks_at) == (side, "source")]
-        assert len(found) == len(expected)
-        for mine, other in zip(found, expected, strict=True):
+        weights = [gaze.weights for gaze in gazes if (gaze.looks_from, gaze.looks_at) == (side, "source")]
+        assert len(weights) == len(expected)
+        for mine, other in zip(weights, expected, strict=True):
             torch.testing.assert_close(mine[0], other[0])  # the row without padding
 
 
 def test_a_pickle_is_read_like_safetensors(tmp_path: Path) -> None:
-    """As OPUS-MT was first published: every name of a tied matrix, sinusoids, and in the oldest no archive."""
+    """As OPUS-MT was first published: every name of a tied matrix, sinusoids, and no archive in the oldest."""
     folder = tmp_path / "marian"
     theirs = make(folder)
     imported(folder)
@@ -161,7 +160,7 @@ def test_half_precision_is_widened(tmp_path: Path) -> None:
 
 
 def test_the_search_may_stand_in_the_configuration(tmp_path: Path) -> None:
-    """Where older folders have it."""
+    """Older folders have it there."""
     folder = tmp_path / "marian"
     make(folder)
     with_both = imported(folder).recipe.decoding
@@ -190,26 +189,28 @@ def test_every_setting_of_the_search_arrives(given: dict[str, Any], option: str,
     usual, changed = (decoding_table(check(Generation, table), 64, print) for table in ({}, given))
     assert changed[option] == value != usual[option]
     assert changed | {option: usual[option]} == usual
-    assert decoding_table(check(Generation, {"max_length": 5000}), 64, print)["longest_extra"] == 64  # all it can write
+    assert (
+        decoding_table(check(Generation, {"max_length": 5000}), 64, print)["longest_extra"] == 64
+    )  # everything it can write
 
 
 def test_what_cannot_be_kept_of_a_search_is_told() -> None:
-    told: list[str] = []
-    assert decoding_table(check(Generation, {"length_penalty": -1.0}), 64, told.append) == {}
-    assert told == [
+    remarks: list[str] = []
+    assert decoding_table(check(Generation, {"length_penalty": -1.0}), 64, remarks.append) == {}
+    assert remarks == [
         "Its search cannot be used (length_penalty is -1.0, expected 0.0 or more); regard's default is used instead."
     ]
-    decoding_table(check(Generation, {"no_repeat_ngram_size": 2, "renormalize_logits": True}), 64, told.append)
-    assert "redistributes the probability of forbidden repeats" in told[1]
+    decoding_table(check(Generation, {"no_repeat_ngram_size": 2, "renormalize_logits": True}), 64, remarks.append)
+    assert "redistributes the probability of forbidden repeats" in remarks[1]
 
 
 def test_forbidden_tokens_are_never_written(tmp_path: Path) -> None:
     make(tmp_path / "marian", search={"bad_words_ids": [[7], [8, 9], [0]]})
-    told: list[str] = []
-    bias = imported(tmp_path / "marian", remark=told.append).task.model.output_bias
+    remarks: list[str] = []
+    bias = imported(tmp_path / "marian", remark=remarks.append).task.model.output_bias
     pad = len(bias) - 1
     assert (bias == NEVER).nonzero().flatten().tolist() == [7, pad]  # the end cannot be forbidden
-    assert "Forbidden phrases of several tokens are dropped from its search." in told
+    assert "Forbidden phrases of several tokens are dropped from its search." in remarks
 
 
 def test_weights_are_written_as_the_library_would_and_one_by_one() -> None:
@@ -238,11 +239,11 @@ SENTENCES = list(ENGLISH[:16])
 
 
 def outputs(model: "MarianMTModel", folder: Path, **settings: Any) -> list[list[str]]:
-    """What transformers finds, in pieces, without padding and the end."""
+    """Return what transformers finds, in pieces, without padding and the end."""
     tokeniser = transformers().MarianTokenizer.from_pretrained(folder)
     batch = tokeniser(SENTENCES, return_tensors="pt", padding=True)
-    found = model.generate(**batch, **settings).tolist()
-    return [tokeniser.convert_ids_to_tokens(row, skip_special_tokens=True) for row in found]
+    rows = model.generate(**batch, **settings).tolist()
+    return [tokeniser.convert_ids_to_tokens(row, skip_special_tokens=True) for row in rows]
 
 
 def ours_with(model: TranslationModel, **search: Any) -> list[list[str]]:
@@ -253,7 +254,7 @@ def ours_with(model: TranslationModel, **search: Any) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def ending(tmp_path_factory: pytest.TempPathFactory) -> "tuple[MarianMTModel, Path, TranslationModel]":
-    """A model that never writes a token twice, and so ends before the limit; padding is improbable from the first."""
+    """Return a model that never repeats a token and so ends before the limit; padding is always improbable."""
     folder = tmp_path_factory.mktemp("ending") / "marian"
     search = {"no_repeat_ngram_size": 1, "min_length": 5, "renormalize_logits": False}
     theirs = make(folder, search=search)
@@ -266,7 +267,7 @@ def ending(tmp_path_factory: pytest.TempPathFactory) -> "tuple[MarianMTModel, Pa
 def test_same_outputs_as_the_folder_says(ending: "tuple[MarianMTModel, Path, TranslationModel]") -> None:
     theirs, folder, ours = ending
     expected = outputs(theirs, folder)
-    assert max(map(len, expected)) < 28  # all end by themselves; at the limit transformers takes the end for certain
+    assert max(map(len, expected)) < 28  # all end by themselves; at the limit transformers treats the end as certain
     assert len(set(map(tuple, expected))) >= 3
     assert ours_with(ours) == expected
 

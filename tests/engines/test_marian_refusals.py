@@ -1,4 +1,4 @@
-"""What is no Marian model, or a damaged one, is refused in a sentence, and nothing is left behind."""
+"""Folders that are not Marian models, or damaged ones, are refused in a sentence, and nothing is left behind."""
 
 import json
 import pickle
@@ -58,16 +58,16 @@ def cut(folder: Path) -> None:
 
 def pickled(content: Callable[[Path], Any], save: Callable[..., None] = torch.save) -> Callable[[Path], None]:
     def damage(folder: Path) -> None:
-        made = content(folder)
+        data = content(folder)
         (folder / WEIGHTS).unlink()
         with (folder / "pytorch_model.bin").open("wb") as file:
-            save(made, file)
+            save(data, file)
 
     return damage
 
 
 class Bomb:
-    """Whoever unpickles it in good faith makes a file."""
+    """Creates a file when unpickled."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -87,7 +87,7 @@ def learned_places(folder: Path) -> dict[str, Tensor]:
 
 
 def packed_again(method: int, change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
-    """An archive of torch with another pickle in it."""
+    """Return a torch archive with another pickle in it."""
 
     def damage(folder: Path) -> None:
         pickled(lambda folder: load_file(folder / WEIGHTS))(folder)
@@ -102,7 +102,7 @@ def packed_again(method: int, change: Callable[[bytes], bytes]) -> Callable[[Pat
 
 
 def claiming_more(folder: Path) -> None:
-    """A record listed many times over."""
+    """Return an archive with one record listed many times."""
     packed_again(zipfile.ZIP_STORED, bytes)(folder)
     path = folder / "pytorch_model.bin"
     content = path.read_bytes()
@@ -165,11 +165,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a bomb": (pickled(Bomb), "pytorch_model.bin is damaged or holds more than weights, so it is not loaded"),
     "a plain pickle": (pickled(Bomb, pickle.dump), "pytorch_model.bin is damaged or holds more than weights"),
     "a cut pickle": (
-        pickled(lambda folder: b"PK\\3\\4", lambda made, file: file.write(made)),
+        pickled(lambda folder: b"PK\\3\\4", lambda data, file: file.write(data)),
         "pytorch_model.bin is dam",
     ),
     "an empty pickle": (
-        pickled(lambda folder: b"", lambda made, file: file.write(made)),
+        pickled(lambda folder: b"", lambda data, file: file.write(data)),
         "holds more than weights, so it is not loaded: its pickles do not end",
     ),
     "a packed pickle": (
@@ -183,7 +183,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "records on records": (claiming_more, "its records claim to be larger than the file"),
     "two lists of records": (two_lists, "it does not end like torch's archives"),
     "a long old pickle": (
-        pickled(lambda folder: b"\x80\2" + b"]" * HUGE, lambda made, file: file.write(made)),
+        pickled(lambda folder: b"\x80\2" + b"]" * HUGE, lambda data, file: file.write(data)),
         "pytorch_model.bin is damaged or holds more than weights, so it is not loaded: its pickles do not end",
     ),
     "a list": (pickled(lambda folder: [1, 2]), "does not hold a table of tensors"),
@@ -203,10 +203,10 @@ def test_a_bad_folder_is_refused(good: Path, tmp_path: Path, capsys: pytest.Capt
     damage, words = DAMAGES[name]
     damage(folder)
     assert main(["import", "marian", str(folder), "-o", str(out)]) == 2
-    said = capsys.readouterr().err.splitlines()
-    faults = [line for line in said if line.startswith("regard: ")]
+    lines = capsys.readouterr().err.splitlines()
+    faults = [line for line in lines if line.startswith("regard: ")]
     assert len(faults) == 1
-    # Versions of SentencePiece learn a few pieces more or less.
+    # Versions of SentencePiece learn slightly different numbers of pieces.
     tokens = len(json.loads((good / "vocab.json").read_text(encoding="utf-8")))
     assert words.replace("{tokens}", str(tokens)) in faults[0]
     assert not (folder / "exploded").exists()

@@ -1,4 +1,4 @@
-"""Text cut as transformers cuts it for a Marian model, and put together again."""
+"""Text tokenised as transformers does for a Marian model, and joined again."""
 
 from pathlib import Path
 from typing import Any
@@ -47,17 +47,19 @@ def tokeniser(side: int, code: str = "") -> MarianTokeniser:
 def test_the_same_tokens_on_both_sides(theirs: Any, text: str) -> None:
     for side, name in enumerate(("text", "text_target")):
         mine = tokeniser(side)
-        found, expected = [*mine.encode(text), mine.end], theirs(**{name: text}).input_ids
-        if text.startswith(">> not"):  # to transformers an unknown code, to us text
+        tokens, expected = [*mine.encode(text), mine.end], theirs(**{name: text}).input_ids
+        if text.startswith(">> not"):  # an unknown code to transformers, text to us
             assert expected[0] == mine.unknown
-            assert found[0] != mine.unknown
+            assert tokens[0] != mine.unknown
             expected = theirs(**{name: f" {text}"}).input_ids
-        assert found == expected
+        assert tokens == expected
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_same_text_of_tokens(theirs: Any, text: str) -> None:
-    tokens = [token for token in tokeniser(1).encode(text) if token != 1]  # unknown pieces are shown, there dropped
+    tokens = [
+        token for token in tokeniser(1).encode(text) if token != 1
+    ]  # unknown pieces are shown here, dropped there
     shown = theirs.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     assert tokeniser(1).decode(tokens) == shown
 
@@ -99,7 +101,7 @@ def test_every_token_knows_its_word(tokens: list[int]) -> None:
 
 
 def test_bytes_are_put_together(tmp_path: Path) -> None:
-    """Where SentencePiece spells unknown characters as bytes."""
+    """SentencePiece spells unknown characters as bytes here."""
     trained = train_tokeniser(TokeniserOptions(vocabulary=300), ["some text to cut"])
     model, names = trained.files("it")["it.model"], trained.pieces(range(trained.size))
     spelling = MarianTokeniser(model, MarianVocabulary(names, 0, 1, 2, 3))

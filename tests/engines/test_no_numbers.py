@@ -1,4 +1,4 @@
-"""Weights that are finite, and so large that nothing computed from them is a number: every engine says so."""
+"""Finite weights so large that every result is NaN: each engine reports it."""
 
 import shutil
 from pathlib import Path

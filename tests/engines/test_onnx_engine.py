@@ -1,4 +1,4 @@
-"""The engine of ONNX graphs finds what our own search finds, alone and on many cores, and refuses what is not whole."""
+"""The ONNX engine finds what our own search finds, on one or many cores, and refuses incomplete exports."""
 
 import shutil
 import sys
@@ -58,12 +58,16 @@ def rounded(in_eight_bits: Path) -> OnnxEngine:
 @pytest.mark.parametrize("options", [{"beam": 1}, {"beam": 3, "n_best": 3}, {"beam": 2, "stop": "exhaustive"}], ids=str)
 def test_the_same_as_torch_with_what_led_to_it(exported: Path, exact: OnnxEngine, options: dict[str, int]) -> None:
     search = DecodingOptions.model_validate(options)
-    wanted = runner(load_translation_model(exported), Plan(search))(whole_texts(TEXTS))
-    for found, own in zip(exact.translations(TEXTS, search, explained=True), wanted, strict=True):
-        assert (found.text, found.tokens, found.alignment) == (own.text, own.tokens, own.alignment)
-        assert found.score == pytest.approx(own.score, abs=1e-4)
-        assert found.token_scores == pytest.approx(own.token_scores, abs=1e-4)
-        assert [text for text, _ in found.n_best] == [text for text, _ in own.n_best]
+    expected = runner(load_translation_model(exported), Plan(search))(whole_texts(TEXTS))
+    for translation, reference in zip(exact.translations(TEXTS, search, explained=True), expected, strict=True):
+        assert (translation.text, translation.tokens, translation.alignment) == (
+            reference.text,
+            reference.tokens,
+            reference.alignment,
+        )
+        assert translation.score == pytest.approx(reference.score, abs=1e-4)
+        assert translation.token_scores == pytest.approx(reference.token_scores, abs=1e-4)
+        assert [text for text, _ in translation.n_best] == [text for text, _ in reference.n_best]
 
 
 def test_matrices_have_eight_bits_and_are_nearly_as_good(
@@ -71,10 +75,10 @@ def test_matrices_have_eight_bits_and_are_nearly_as_good(
 ) -> None:
     search = DecodingOptions(beam=2)
     graph = onnx.load(in_eight_bits / "onnx" / "step.onnx", load_external_data=False).graph
-    matrices = [each for each in graph.initializer if len(each.dims) == 2 and each.name != "sinusoids"]
-    assert {each.data_type for each in matrices} == {onnx.TensorProto.INT8}
-    for found, own in zip(rounded.translate(TEXTS, search), exact.translate(TEXTS, search), strict=True):
-        assert found[0].score == pytest.approx(own[0].score, abs=0.2)
+    matrices = [matrix for matrix in graph.initializer if len(matrix.dims) == 2 and matrix.name != "sinusoids"]
+    assert {matrix.data_type for matrix in matrices} == {onnx.TensorProto.INT8}
+    for hypotheses, reference in zip(rounded.translate(TEXTS, search), exact.translate(TEXTS, search), strict=True):
+        assert hypotheses[0].score == pytest.approx(reference[0].score, abs=0.2)
 
 
 @pytest.mark.parametrize("quantisation", ["float32", "int8"])
@@ -83,10 +87,10 @@ def test_a_shortlist_of_everything_changes_nothing(trained: Path, tmp_path: Path
     listed = load_engine(with_export(trained, tmp_path / "listed", quantisation, everything))
     plain = load_engine(with_export(trained, tmp_path / "plain", quantisation))
     search = DecodingOptions(beam=3, n_best=3)
-    for found, own in zip(listed.translate(TEXTS, search), plain.translate(TEXTS, search), strict=True):
+    for hypotheses, reference in zip(listed.translate(TEXTS, search), plain.translate(TEXTS, search), strict=True):
         if quantisation == "float32":
-            assert [each.tokens for each in found] == [each.tokens for each in own]
-        assert found[0].score == pytest.approx(own[0].score, abs=1e-4 if quantisation == "float32" else 0.2)
+            assert [hypothesis.tokens for hypothesis in hypotheses] == [hypothesis.tokens for hypothesis in reference]
+        assert hypotheses[0].score == pytest.approx(reference[0].score, abs=1e-4 if quantisation == "float32" else 0.2)
 
 
 def test_only_what_is_listed_is_written(trained: Path, tmp_path: Path) -> None:
@@ -133,8 +137,11 @@ def test_a_beam_wider_than_the_vocabulary_finds_what_there_is(tmp_path: Path) ->
     export_onnx(model, tmp_path / "onnx")
     engine = OnnxEngine(load_graphs(tmp_path / "onnx", words), (words, words), DecodingOptions(), 16)
     search = DecodingOptions(beam=9, n_best=9, longest_extra=1, longest_ratio=1.0)
-    (found,), (wanted,) = engine.translations(["a b"], search), runner(model, Plan(search))(whole_texts(["a b"]))
-    assert [text for text, _ in found.n_best] == [text for text, _ in wanted.n_best]
+    (translation,), (reference,) = (
+        engine.translations(["a b"], search),
+        runner(model, Plan(search))(whole_texts(["a b"])),
+    )
+    assert [text for text, _ in translation.n_best] == [text for text, _ in reference.n_best]
 
 
 def test_a_text_of_nothing_that_tokens_stand_for_is_blank(exact: OnnxEngine, exported: Path) -> None:
@@ -147,7 +154,7 @@ def test_a_text_of_nothing_that_tokens_stand_for_is_blank(exact: OnnxEngine, exp
 
 
 class _Deaf:
-    """A tokeniser that, as those of other makes do, has no tokens for what cannot be seen."""
+    """Tokeniser without tokens for invisible characters, as some others are."""
 
     def __init__(self, tokeniser: Any) -> None:
         self._tokeniser = tokeniser
@@ -223,10 +230,10 @@ def test_while_a_sentence_is_waited_for_another_may_be_translated(exact: OnnxEng
     def pause(is_free: bool) -> None:
         threads.add(threading.current_thread().name)
         if threading.current_thread() is threading.main_thread() and not inside:
-            inside.append(None)  # so that the search inside is not interrupted in its turn
+            inside.append(None)  # so that the inner search is not interrupted in turn
             inside[0] = exact.translate(texts, options)
 
     with pausing(pause):
         assert exact.translate(texts, options) == expected
-    assert inside in ([], [expected])  # a sentence may be finished before anyone waits for it
+    assert inside in ([], [expected])  # a sentence may finish before anyone waits for it
     assert len(threads) > 1 or threading.main_thread().name not in threads  # and the searches themselves pause

@@ -1,4 +1,4 @@
-"""Exported graphs that onnxruntime runs: the same logits, token after token and all at once, for every Transformer."""
+"""Exported graphs in onnxruntime: the same logits, token by token and all at once, for every Transformer."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def ours(family: str = "transformer", **options: Any) -> TranslationModel:
 
 
 class Graphs:
-    """What a stranger would write to run an export."""
+    """Code that a user would write to run an export."""
 
     def __init__(self, folder: Path) -> None:
         self.encoder, self.decoder = (
@@ -64,15 +64,15 @@ class Graphs:
         self.about = json.loads((folder / "about.json").read_text())
 
     def logits(self, source: Tensor, lengths: Tensor, target: Tensor, at_once: int) -> np.ndarray:
-        """The logits of all target tokens, so many of them written at a time."""
+        """Return the logits of all target tokens, written this many at a time."""
         memory = self._run(self.encoder, {"source": source.numpy(), "lengths": lengths.numpy()})
-        past, found = self._nothing(len(target)), []
+        past, outputs = self._nothing(len(target)), []
         for first in range(0, target.shape[1], at_once):
             tokens = {"target": target[:, first : first + at_once].numpy(), "lengths": lengths.numpy()}
             new = self._run(self.decoder, tokens | memory | past)
-            found.append(new.pop("logits"))
+            outputs.append(new.pop("logits"))
             past = {name.replace("present", "past"): tensor for name, tensor in new.items()}
-        return np.concatenate(found, axis=1)
+        return np.concatenate(outputs, axis=1)
 
     def _nothing(self, rows: int) -> dict[str, np.ndarray]:
         shape = self.about["past"]
@@ -103,9 +103,9 @@ def test_same_logits(tmp_path: Path, options: dict[str, Any]) -> None:
     generator = torch.Generator().manual_seed(1)
     source, target = (torch.randint(4, 260, shape, generator=generator) for shape in ((3, 7), (6, 5)))
     lengths = torch.tensor([7, 5, 2])  # and two rows for each sentence
-    wanted = expected(model, source, lengths, target)
+    reference = expected(model, source, lengths, target)
     for at_once in (1, 2, 5):
-        np.testing.assert_allclose(graphs.logits(source, lengths, target, at_once), wanted, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(graphs.logits(source, lengths, target, at_once), reference, rtol=1e-4, atol=1e-5)
     one = torch.tensor([[9]]), torch.tensor([1]), torch.tensor([[2]])
     np.testing.assert_allclose(graphs.logits(*one, 1), expected(model, *one), rtol=1e-4, atol=1e-5)
 
@@ -113,7 +113,7 @@ def test_same_logits(tmp_path: Path, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize("options", BUILDS, ids=str)
 def test_a_step_gives_the_best_of_the_same(tmp_path: Path, options: dict[str, Any], listed: bool) -> None:
-    """Token by token, with rows that are born of others, and among some tokens only."""
+    """Token by token, with rows derived from others, and among some tokens only."""
     model, source, out = ours(**options), [9, 77, 30, 3], tmp_path / "onnx"
     some = [3, 40, 41, 42, 43, 44, 45] if listed else [*range(260)]
     export_onnx(model, out, shortlist=Shortlist(some, {}) if listed else None)
@@ -121,15 +121,15 @@ def test_a_step_gives_the_best_of_the_same(tmp_path: Path, options: dict[str, An
     sentence, rows = engine.read(source), list[list[int]]([[]])
     for number, origins in enumerate(([0], [0, 0, 0], [2, 0, 1], [1, 1, 2])):
         rows = [[*rows[origin], 40 + place if number else 2] for place, origin in enumerate(origins)]
-        found = sentence.step([row[-1] for row in rows], origins, 5)
+        step = sentence.step([row[-1] for row in rows], origins, 5)
         target, spread = torch.tensor(rows), torch.tensor([source]).expand(len(rows), -1)
         logits = expected(model, spread, torch.tensor([len(source)] * len(rows)), target)[:, -1]
-        wanted = torch.from_numpy(logits)[:, some].log_softmax(-1)
-        best = wanted.topk(5)
-        np.testing.assert_allclose(found.values, best.values, rtol=1e-3, atol=1e-4)
-        assert found.tokens.tolist() == torch.tensor(some)[best.indices].tolist()
-        np.testing.assert_allclose(found.end, wanted[:, some.index(3)], rtol=1e-3, atol=1e-4)
-        np.testing.assert_allclose(found.attention.sum(1), 1, rtol=1e-5)
+        log_probabilities = torch.from_numpy(logits)[:, some].log_softmax(-1)
+        best = log_probabilities.topk(5)
+        np.testing.assert_allclose(step.values, best.values, rtol=1e-3, atol=1e-4)
+        assert step.tokens.tolist() == torch.tensor(some)[best.indices].tolist()
+        np.testing.assert_allclose(step.end, log_probabilities[:, some.index(3)], rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(step.attention.sum(1), 1, rtol=1e-5)
 
 
 def test_an_export_is_complete(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_an_export_is_complete(tmp_path: Path) -> None:
     tokeniser = load_tokeniser(out, "source", TokeniserOptions(**about["tokeniser"]))
     assert tokeniser.encode("ação") == model.task.source.encode("ação")
     weights = sum(tensor.numel() for tensor in named_weights(model.task).values())
-    assert (out / "weights.data").stat().st_size < 4 * weights + 4 * 40 * 16 + 4096 * 100  # embeddings are there once
+    assert (out / "weights.data").stat().st_size < 4 * weights + 4 * 40 * 16 + 4096 * 100  # embeddings are stored once
 
 
 def test_it_can_be_moved_and_written_again(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_it_can_be_moved_and_written_again(tmp_path: Path) -> None:
     (tmp_path / "first").rename(tmp_path / "second")
     Graphs(tmp_path / "second")
     (tmp_path / "second" / "encoder.onnx").unlink()
-    export_onnx(ours(), tmp_path / "second")  # what is left of an export is replaced
+    export_onnx(ours(), tmp_path / "second")  # leftovers of an export are replaced
     Graphs(tmp_path / "second")
     (tmp_path / "second" / "letters.txt").touch()
     with pytest.raises(Fault, match=r"it has letters\.txt"):
@@ -174,7 +174,7 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("unchecked_shapes")
 def test_the_loop_in_the_document_translates(tmp_path: Path) -> None:
-    """Greedily, what our own search finds."""
+    """Greedy, with the same result as our own search."""
     text = (Path(__file__).parents[2] / "docs" / "other-tools.md").read_text(encoding="utf-8")
     (program,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "onnxruntime" in block]
     space: dict[str, Any] = {}
@@ -183,6 +183,6 @@ def test_the_loop_in_the_document_translates(tmp_path: Path) -> None:
     export_onnx(model, tmp_path / "onnx")
     for words in ("Olá", "I love books."):
         expected = model.search_tokens(words)
-        found = space["translate"](tmp_path / "onnx", model.task.source.encode(words))
+        tokens = space["translate"](tmp_path / "onnx", model.task.source.encode(words))
         assert len(expected) > 5
-        assert found[: len(expected)] == expected  # which has a lower limit
+        assert tokens[: len(expected)] == expected  # which has a lower limit

@@ -1,4 +1,4 @@
-"""The shortlist: who translates whom is learnt, what is frequent is always there, and CTranslate2 keeps to it."""
+"""The shortlist: translations are learnt, frequent tokens are always included, and CTranslate2 respects it."""
 
 import shutil
 from pathlib import Path
@@ -34,10 +34,16 @@ def only(monkeypatch: pytest.MonkeyPatch, common: int, translations: int) -> Non
 
 
 def test_model_1_finds_the_translations_of_the_classic_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """the house, das Haus; the book, das Buch: though never alone, each finds its own."""
+    """the house, das Haus; the book, das Buch: each finds its own, though never alone."""
     only(monkeypatch, common=0, translations=1)
-    found = learn_shortlist(corpus(tmp_path, ([THE, HOUSE], [THE, HOUSE]), ([THE, BOOK], [THE, BOOK])), SOURCE, TARGET)
-    assert (found.translations[THE], found.translations[HOUSE], found.translations[BOOK]) == ([THE], [HOUSE], [BOOK])
+    shortlist = learn_shortlist(
+        corpus(tmp_path, ([THE, HOUSE], [THE, HOUSE]), ([THE, BOOK], [THE, BOOK])), SOURCE, TARGET
+    )
+    assert (shortlist.translations[THE], shortlist.translations[HOUSE], shortlist.translations[BOOK]) == (
+        [THE],
+        [HOUSE],
+        [BOOK],
+    )
 
 
 def test_the_most_frequent_are_common_to_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,35 +51,39 @@ def test_the_most_frequent_are_common_to_all(tmp_path: Path, monkeypatch: pytest
     pairs = corpus(tmp_path, ([THE], [BOOK, HOUSE, BOOK]), ([THE], [HOUSE, BOOK, THE]))
     assert learn_shortlist(pairs, SOURCE, TARGET).common == [BOOK, HOUSE]
     only(monkeypatch, common=100, translations=1)
-    assert learn_shortlist(pairs, SOURCE, TARGET).common == [BOOK, HOUSE, THE]  # what never occurs is not common
+    assert learn_shortlist(pairs, SOURCE, TARGET).common == [
+        BOOK,
+        HOUSE,
+        THE,
+    ]  # a token that never occurs is not common
 
 
 def test_the_same_piece_is_a_candidate_though_never_seen(tmp_path: Path) -> None:
-    found = learn_shortlist(corpus(tmp_path, ([THE], [THE])), SOURCE, TARGET)
-    assert found.translations[ANA] == [ANA]
-    assert BOOK not in found.translations  # its piece is another in the target
+    shortlist = learn_shortlist(corpus(tmp_path, ([THE], [THE])), SOURCE, TARGET)
+    assert shortlist.translations[ANA] == [ANA]
+    assert BOOK not in shortlist.translations  # its piece differs in the target
 
 
 def test_a_large_corpus_is_looked_at_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [([THE], [THE]), ([HOUSE], [HOUSE])] * 5
     monkeypatch.setattr(shortlist, "MOST_LINKS", 10)  # there are 20, the empty word counted
-    found = learn_shortlist(corpus(tmp_path, *rows), SOURCE, TARGET)
-    assert found.common == [THE]  # every other row
+    learnt = learn_shortlist(corpus(tmp_path, *rows), SOURCE, TARGET)
+    assert learnt.common == [THE]  # every other row
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
-    told: list[tuple[int, int | None]] = []
+    reports: list[tuple[int, int | None]] = []
     learn_shortlist(
-        corpus(tmp_path, ([THE], [THE])), SOURCE, TARGET, lambda what, done, total: told.append((done, total))
+        corpus(tmp_path, ([THE], [THE])), SOURCE, TARGET, lambda what, done, total: reports.append((done, total))
     )
-    assert told[0] == (0, shortlist.ROUNDS)
-    assert told[-1] == (shortlist.ROUNDS, shortlist.ROUNDS)
+    assert reports[0] == (0, shortlist.ROUNDS)
+    assert reports[-1] == (shortlist.ROUNDS, shortlist.ROUNDS)
 
 
 def test_candidates_and_the_file_that_ctranslate2_reads() -> None:
-    found = Shortlist([4], {5: [5, 6], 6: [7]})
-    assert found.candidates([5, 9]) == {4, 5, 6}
-    assert found.text(SOURCE, TARGET) == "\tdas\nhouse\tHaus Buch\nbook\tAna\n"
+    shortlist = Shortlist([4], {5: [5, 6], 6: [7]})
+    assert shortlist.candidates([5, 9]) == {4, 5, 6}
+    assert shortlist.text(SOURCE, TARGET) == "\tdas\nhouse\tHaus Buch\nbook\tAna\n"
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +102,13 @@ def test_outputs_keep_to_the_candidates_of_their_sentence(listed: Path) -> None:
     alone = [engine.translate([text], search)[0][0].tokens for text in texts]
     for text, tokens in zip(texts, alone, strict=True):
         pieces = engine.source.pieces(engine.source.encode(text))
-        candidates = {"<unk>", "<s>", "</s>", *allowed[""], *(each for piece in pieces for each in allowed[piece])}
+        candidates = {
+            "<unk>",
+            "<s>",
+            "</s>",
+            *allowed[""],
+            *(candidate for piece in pieces for candidate in allowed[piece]),
+        }
         assert set(engine.target.pieces(tokens)) <= candidates
         assert len(candidates) < engine.target.size
     # One sentence's candidates are gone when the next one comes.
@@ -101,7 +117,7 @@ def test_outputs_keep_to_the_candidates_of_their_sentence(listed: Path) -> None:
 
 def _read(path: Path) -> dict[str, list[str]]:
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-    return {key: found.split(" ") for key, found in (line.split("\t") for line in lines)}
+    return {key: words.split(" ") for key, words in (line.split("\t") for line in lines)}
 
 
 def test_a_shortlist_makes_the_output_layer_smaller_and_so_changes_the_scores(listed: Path, tmp_path: Path) -> None:
@@ -109,7 +125,9 @@ def test_a_shortlist_makes_the_output_layer_smaller_and_so_changes_the_scores(li
     shutil.copytree(listed, whole)
     export_ctranslate2(whole, whole / "ctranslate2", "float32")
     search = DecodingOptions(beam=1, longest_ratio=1.0, longest_extra=1)
-    scores = [load_engine(each, workers=1).translate(["I love books."], search)[0][0].score for each in (whole, listed)]
+    scores = [
+        load_engine(folder, workers=1).translate(["I love books."], search)[0][0].score for folder in (whole, listed)
+    ]
     assert np.isfinite(scores).all()
     assert scores[0] != scores[1]
 

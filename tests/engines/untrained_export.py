@@ -1,4 +1,4 @@
-"""Translators of bytes with random weights, as ours and as CTranslate2's, without a model folder."""
+"""Byte translators with random weights, as ours and as CTranslate2's, without a model folder."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ SIZES: dict[str, Any] = {
 
 
 def translation(**options: Any) -> Translation:
-    """A Transformer of bytes whose every weight, biases and norms too, is drawn at random."""
+    """Return a byte Transformer with random weights, including biases and norms."""
     torch.manual_seed(0)
     tokens = ByteTokeniser()
     network = Transformer(check(TransformerOptions, SIZES | options), tokens.size, tokens.size, True, tokens.pad)
@@ -38,7 +38,7 @@ def translation(**options: Any) -> Translation:
 
 
 def opened(task: Translation, folder: Path, quantisation: str = "float32") -> ctranslate2.Translator:
-    """The same translator by CTranslate2, written to a folder on the way."""
+    """Return the same translator in CTranslate2, written to a folder on the way."""
     assert isinstance(task.model, Transformer)
     spec = describe_network(task.model, task.source, task.target)
     spec.optimize(quantisation)

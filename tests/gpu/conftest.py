@@ -1,4 +1,4 @@
-"""Tests of what runs on a GPU; `make test-gpu` runs them, and everywhere else they say that they were not run."""
+"""Tests that need a GPU; `make test-gpu` runs them, and elsewhere they are reported as skipped."""
 
 from pathlib import Path
 
@@ -17,6 +17,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def full_float32() -> None:
-    """Multiply in full float32, so that a GPU's numbers can be compared with those of a CPU."""
+    """Multiply in full float32, so that GPU and CPU results are comparable."""
     torch.set_float32_matmul_precision("highest")
     torch.backends.cudnn.allow_tf32 = False

@@ -1,4 +1,4 @@
-"""Every family on a GPU: trained, resumed, measured, and asked with every verb for what it answers on a CPU."""
+"""Every family on a GPU: trained, resumed, measured, and compared with the CPU for every verb."""
 
 import json
 from copy import copy, deepcopy
@@ -31,9 +31,9 @@ GPU = "cuda"
 
 
 def open_on(device: str, toy: str, folder: Path) -> Run:
-    """Open the run of a toy that trains on this device; what only counts has no device.
+    """Open the run of a toy that trains on this device; counting tasks have no device.
 
-    A GPU reads losses, and so hears of a wish to stop, at every tenth step.
+    A GPU reads losses, and so notices a request to stop, at every tenth step.
     """
     table, family = TOYS[toy].table(folder), TOYS[toy].family or toy
     if FAMILIES[family].learns == "gradient":
@@ -48,16 +48,16 @@ def on(device: str, batch: Any) -> Any:
 
 
 def on_the_cpu(batch: Any) -> Any:
-    """Return a batch with all its tensors on the CPU; its own way to move is one from the host to a GPU alone."""
+    """Return a batch with all its tensors on the CPU; its own method only moves from the host to a GPU."""
     if isinstance(batch, Tensor):
         return batch.cpu()
     if is_dataclass(batch) and not isinstance(batch, type):
         moved = copy(batch)
-        for each in fields(batch):
-            object.__setattr__(moved, each.name, on_the_cpu(getattr(batch, each.name)))
+        for field in fields(batch):
+            object.__setattr__(moved, field.name, on_the_cpu(getattr(batch, field.name)))
         return moved
     if isinstance(batch, list | tuple):
-        parts = [on_the_cpu(each) for each in batch]
+        parts = [on_the_cpu(part) for part in batch]
         return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
     if isinstance(batch, dict):
         return {name: on_the_cpu(value) for name, value in batch.items()}
@@ -75,7 +75,7 @@ def toy(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def run(toy: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The toy of a family, trained on the GPU."""
+    """Return the toy of a family, trained on the GPU."""
     run = open_on(GPU, toy, tmp_path_factory.mktemp(toy.replace(" ", "-")))
     with undrawn():
         assert train(run, []).finished
@@ -89,12 +89,12 @@ def folder(run: Run) -> Path:
 
 @pytest.fixture(scope="module")
 def models(folder: Path) -> tuple[Model, Model]:
-    """The trained model on the CPU and on the GPU."""
+    """Return the trained model on the CPU and on the GPU."""
     return regard.load(folder, device="cpu"), regard.load(folder, device=GPU)
 
 
 def test_it_trains_on_the_gpu_and_resumed_is_never_stopped(toy: str, run: Run, folder: Path, tmp_path: Path) -> None:
-    """Bit by bit, also where it stops between two checkpoints."""
+    """Bit for bit, even with a stop between two checkpoints."""
     if isinstance(run.task, nn.Module):
         assert next(run.task.parameters()).is_cuda
 
@@ -112,17 +112,17 @@ def test_losses_and_gradients_are_those_of_a_cpu(toy: str, run: Run, folder: Pat
     if not isinstance(run.task, Learns) or TOYS[toy].draws:
         pytest.skip("it has no loss, or one that draws random numbers")
     batch = next(iter(run.task.batches("train", 3, 0, 0)))
-    found = []
+    results = []
     for device in ("cpu", GPU):
         task = deepcopy(run.task).to(device).eval()
         load_weights(task, weights_of(folder))
         task.zero_grad()
-        with torch.backends.cudnn.flags(enabled=False):  # whose recurrent layers have gradients in training alone
+        with torch.backends.cudnn.flags(enabled=False):  # its recurrent layers have gradients in training only
             loss = task.loss(on(device, batch))
             loss.total.backward()
         gradients = {name: weight.grad.cpu() for name, weight in task.named_parameters() if weight.grad is not None}
-        found.append((loss.total.item(), float(loss.count), gradients))
-    (cpu, cpu_count, cpu_gradients), (gpu, gpu_count, gpu_gradients) = found
+        results.append((loss.total.item(), float(loss.count), gradients))
+    (cpu, cpu_count, cpu_gradients), (gpu, gpu_count, gpu_gradients) = results
     assert (gpu, gpu_count) == (pytest.approx(cpu, rel=1e-4), cpu_count)
     assert gpu_gradients.keys() == cpu_gradients.keys()
     largest = max(float(gradient.abs().max()) for gradient in cpu_gradients.values())
@@ -144,9 +144,9 @@ def test_measures_are_those_of_a_cpu(run: Run, models: tuple[Model, Model]) -> N
 
 def test_every_verb_answers_as_on_a_cpu(toy: str, folder: Path, models: tuple[Model, Model]) -> None:
     inputs = inputs_of(toy, models[0].recipe.task, folder.parent)
-    asked = [verb for verb in models[0].verbs if verb in ASKED]
-    assert asked
-    for verb in asked:
+    verbs = [verb for verb in models[0].verbs if verb in ASKED]
+    assert verbs
+    for verb in verbs:
         cpu, gpu = (plain(ASKED[verb](model, inputs)) for model in models)
         assert cpu
         if models[0].recipe.family not in DRAWN:
@@ -156,12 +156,12 @@ def test_every_verb_answers_as_on_a_cpu(toy: str, folder: Path, models: tuple[Mo
 def test_the_commands_work_on_the_gpu(
     toy: str, folder: Path, models: tuple[Model, Model], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Scores, facts, heads and looks of a model that the command line loads onto the GPU by itself."""
+    """Scores, facts, heads and attention of a model that the command line itself loads onto the GPU."""
     model, _ = models
-    given, _ = inputs_of(toy, model.recipe.task, folder.parent)
+    item, _ = inputs_of(toy, model.recipe.task, folder.parent)
     if model.recipe.task == "answering":  # a story is read from a file
-        (tmp_path / "story.txt").write_text(given, encoding="utf-8")
-        given = str(tmp_path / "story.txt")
+        (tmp_path / "story.txt").write_text(item, encoding="utf-8")
+        item = str(tmp_path / "story.txt")
     assert main(["info", str(folder)]) == 0
     capsys.readouterr()
     assert main(["evaluate", str(folder), "--split", "valid", "--json"]) == 0
@@ -169,8 +169,8 @@ def test_the_commands_work_on_the_gpu(
     if "heads" in model.verbs:
         assert main(["heads", str(folder)]) == 0
     if "look" in model.verbs:
-        assert main(["look", str(folder), given, "-o", str(tmp_path / "look.json")]) == 0
+        assert main(["look", str(folder), item, "-o", str(tmp_path / "look.json")]) == 0
         assert (tmp_path / "look.json").exists()
     if {"translate", "generate"} & set(model.verbs) and "look" in model.verbs:
-        assert main(["look", str(folder), given, "--next"]) == 0
+        assert main(["look", str(folder), item, "--next"]) == 0
     assert "Traceback" not in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Losses of an output layer on a GPU where its kernel is not used: in float64, and without Triton."""
+"""Output-layer losses on a GPU without the kernel: in float64, and without Triton."""
 
 import pytest
 import torch
@@ -15,16 +15,16 @@ def test_padding_is_dropped_where_no_kernel_skips_it(
     passes: int, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cross_entropy, "available", lambda: False)
-    drawn = torch.Generator().manual_seed(1)
-    states, weight = (torch.randn(*shape, generator=drawn, dtype=dtype) for shape in ((passes, 7, 4), (5, 4)))
-    found = []
+    generator = torch.Generator().manual_seed(1)
+    states, weight = (torch.randn(*shape, generator=generator, dtype=dtype) for shape in ((passes, 7, 4), (5, 4)))
+    results = []
     for device in ("cpu", "cuda"):
-        inputs = [each.detach().to(device).requires_grad_() for each in (states, weight)]
+        inputs = [tensor.detach().to(device).requires_grad_() for tensor in (states, weight)]
         if passes == 2:
             loss = consistent_cross_entropy(*inputs, PADDED.to(device), 0.1, 1.0)
         else:
             loss = projected_cross_entropy(inputs[0][0], inputs[1], PADDED.to(device), 0.1)
         loss.backward()
-        found.append([loss.detach().cpu(), *(each.grad.cpu() for each in inputs if each.grad is not None)])
-    torch.testing.assert_close(found[1], found[0])
-    assert not found[0][1][:, PADDED < 0].any()
+        results.append([loss.detach().cpu(), *(leaf.grad.cpu() for leaf in inputs if leaf.grad is not None)])
+    torch.testing.assert_close(results[1], results[0])
+    assert not results[0][1][:, PADDED < 0].any()

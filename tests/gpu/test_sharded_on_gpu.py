@@ -1,4 +1,4 @@
-"""Weights sharded by FSDP2 over one process that has a GPU: as many as a test can count on."""
+"""Weights sharded by FSDP2 over one process with a GPU, the most a test can rely on."""
 
 import os
 import subprocess

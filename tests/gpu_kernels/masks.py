@@ -1,4 +1,4 @@
-"""What a kernel drops, worked out again with torch's integers."""
+"""The values that a kernel drops, recomputed with torch's integers."""
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ def scrambled(number: Tensor) -> Tensor:
 
 
 def factors(places: Tensor, dropping: Dropping) -> Tensor:
-    """Zero where a value is dropped, the scale where it is kept."""
+    """Return zero where a value is dropped and the scale where it is kept."""
     seed, site, threshold, scale = dropping.arguments
     if seed is None:
         return places.new_ones(places.shape, dtype=torch.float32)

@@ -1,4 +1,4 @@
-"""Each kernel against the torch operations that it stands for, forward and backward."""
+"""Each kernel compared with the torch operations it replaces, forward and backward."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -27,7 +27,7 @@ def draw(device: torch.device) -> Callable[..., Tensor]:
 
 
 def assert_same(ours: Tensor, theirs: Tensor, inputs: tuple[Tensor, ...]) -> None:
-    """The same values, and by a random upstream gradient the same gradients of all inputs."""
+    """Check for equal values, and for equal gradients of all inputs with a random upstream gradient."""
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
     upstream = torch.randn(ours.shape, generator=torch.Generator().manual_seed(1)).to(ours.device)
     mine, others = (torch.autograd.grad(result, inputs, upstream, retain_graph=True) for result in (ours, theirs))
@@ -89,7 +89,7 @@ def test_embedding(dropping: Dropping, placed: bool, draw: Callable[..., Tensor]
 
 
 def looked(query: Tensor, memory: Tensor, shape: attention.Shape, dropping: Dropping) -> Tensor:
-    """Sentence by sentence and head by head, as the formula says."""
+    """Compute attention by the formula, sentence by sentence and head by head."""
     contexts = []
     ends = zip(shape.query_offsets.tolist(), shape.key_offsets.tolist(), strict=True)
     for (first, first_key), (last, last_key) in pairwise(ends):
@@ -130,11 +130,11 @@ def test_losses_and_gradients(
     smoothing: float, block: int, draw: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cross_entropy, "BLOCK", block)
-    logits, wanted = draw(5, 37), torch.tensor([0, 36, 5, 5, 16])
-    wanted = wanted.to(logits.device)
-    theirs = F.cross_entropy(logits, wanted, label_smoothing=smoothing, reduction="none")
+    logits, targets = draw(5, 37), torch.tensor([0, 36, 5, 5, 16])
+    targets = targets.to(logits.device)
+    theirs = F.cross_entropy(logits, targets, label_smoothing=smoothing, reduction="none")
     gradient = logits.detach().clone()
-    torch.testing.assert_close(cross_entropy.losses_and_gradients(gradient, wanted, smoothing), theirs.detach())
+    torch.testing.assert_close(cross_entropy.losses_and_gradients(gradient, targets, smoothing), theirs.detach())
     torch.testing.assert_close(gradient, torch.autograd.grad(theirs.sum(), logits)[0])
 
 
@@ -143,13 +143,13 @@ def test_agreeing_losses_and_gradients(
     block: int, draw: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cross_entropy, "BLOCK", block)
-    logits, wanted = draw(2, 4, 37), torch.tensor([0, 36, 5, 16])
-    wanted = wanted.to(logits.device)
+    logits, targets = draw(2, 4, 37), torch.tensor([0, 36, 5, 16])
+    targets = targets.to(logits.device)
     p, q = logits.log_softmax(-1)
-    theirs = sum(F.cross_entropy(x, wanted, label_smoothing=0.1, reduction="none") for x in logits) / 2
+    theirs = sum(F.cross_entropy(x, targets, label_smoothing=0.1, reduction="none") for x in logits) / 2
     theirs = theirs + 0.75 * sum(F.kl_div(a, b, reduction="none", log_target=True).sum(-1) for a, b in ((p, q), (q, p)))
     gradient = logits.detach().clone()
-    ours = cross_entropy.agreeing_losses_and_gradients(gradient, wanted, 0.1, 3)
+    ours = cross_entropy.agreeing_losses_and_gradients(gradient, targets, 0.1, 3)
     torch.testing.assert_close(ours, theirs.detach())
     torch.testing.assert_close(gradient, torch.autograd.grad(theirs.sum(), logits)[0])
 
@@ -157,23 +157,23 @@ def test_agreeing_losses_and_gradients(
 def test_a_sentence_without_keys_finds_nothing(draw: Callable[..., Tensor]) -> None:
     query, memory = draw(5, 32), draw(3, 64)
     offsets = torch.tensor([0, 2, 5], device=query.device), torch.tensor([0, 3, 3], device=query.device)
-    found = attention.look(query, memory, attention.Shape(2, *offsets, 16), NOTHING)
-    assert (found[2:] == 0).all()
-    for gradient in torch.autograd.grad(found.sum(), (query, memory)):
+    output = attention.look(query, memory, attention.Shape(2, *offsets, 16), NOTHING)
+    assert (output[2:] == 0).all()
+    for gradient in torch.autograd.grad(output.sum(), (query, memory)):
         assert gradient.isfinite().all()
 
 
 def test_padding_costs_nothing(draw: Callable[..., Tensor]) -> None:
-    logits, wanted = draw(3, 37), torch.tensor([4, -1, 36])
-    wanted = wanted.to(logits.device)
+    logits, targets = draw(3, 37), torch.tensor([4, -1, 36])
+    targets = targets.to(logits.device)
     gradient = logits.detach().clone()
-    losses = cross_entropy.losses_and_gradients(gradient, wanted, 0.1)
+    losses = cross_entropy.losses_and_gradients(gradient, targets, 0.1)
     assert losses[1] == 0
     assert (gradient[1] == 0).all()
     assert losses[0] > 0
     assert (gradient[0] != 0).all()
     both = torch.stack([logits, 2 * logits]).detach()
-    losses = cross_entropy.agreeing_losses_and_gradients(both, wanted, 0.1, 1.0)
+    losses = cross_entropy.agreeing_losses_and_gradients(both, targets, 0.1, 1.0)
     assert losses[1] == 0
     assert (both[:, 1] == 0).all()
     assert losses[2] > 0
@@ -181,9 +181,9 @@ def test_padding_costs_nothing(draw: Callable[..., Tensor]) -> None:
 
 
 def test_dropout_keeps_the_mean_and_its_share() -> None:
-    kept = factors(torch.arange(100_000), SOME)
-    assert (kept == 0).float().mean().item() == pytest.approx(0.3, abs=0.01)
-    assert kept.mean().item() == pytest.approx(1.0, abs=0.01)
+    scales = factors(torch.arange(100_000), SOME)
+    assert (scales == 0).float().mean().item() == pytest.approx(0.3, abs=0.01)
+    assert scales.mean().item() == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.parametrize(("seed", "site"), [(7, 1), (8, 0)])
@@ -196,15 +196,15 @@ def test_dropouts_by_different_seeds_or_sites_have_nothing_in_common(seed: int, 
 
 @pytest.mark.parametrize("distance", [1, 2, 128, 512])
 def test_neighbours_are_dropped_independently(distance: int) -> None:
-    kept = factors(torch.arange(100_000), Dropping(0.5, torch.tensor([7]))) > 0
-    assert (kept[distance:] == kept[:-distance]).float().mean().item() == pytest.approx(0.5, abs=0.01)
+    is_kept = factors(torch.arange(100_000), Dropping(0.5, torch.tensor([7]))) > 0
+    assert (is_kept[distance:] == is_kept[:-distance]).float().mean().item() == pytest.approx(0.5, abs=0.01)
 
 
 def test_chances_follow_the_generator() -> None:
     def drawn(seed: int) -> list[tuple[int, int]]:
         torch.manual_seed(seed)
         chances = Chances(torch.device("cpu"))
-        return [(int(each.seed), each.site) for each in (chances.dropping(0.1), chances.dropping(0.1))]
+        return [(int(drop.seed), drop.site) for drop in (chances.dropping(0.1), chances.dropping(0.1))]
 
     assert drawn(3) == drawn(3) != drawn(4)
     assert drawn(3)[0] != drawn(3)[1]

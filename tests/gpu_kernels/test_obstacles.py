@@ -1,4 +1,4 @@
-"""Where kernels cannot run, and what is said of it."""
+"""Where kernels cannot run, and the reported reason."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,7 @@ def test_where_nothing_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_doctor_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {
+    result = {
         "regard": "1",
         "folder": "here",
         "installed": True,
@@ -70,9 +70,9 @@ def test_the_doctor_tells(monkeypatch: pytest.MonkeyPatch) -> None:
         "chromium": None,
         "encoding": "utf-8",
     }
-    assert "fast kernels  Triton is not installed" in report_lines(found)
-    found["torch"] |= {"kernels": None}
-    assert "fast kernels  work" in report_lines(found)
-    found["torch"] |= {"cuda": []}
-    assert not any("fast kernels" in line for line in report_lines(found))
-    assert any("regard[onnx]" in line for line in report_lines(found))
+    assert "fast kernels  Triton is not installed" in report_lines(result)
+    result["torch"] |= {"kernels": None}
+    assert "fast kernels  work" in report_lines(result)
+    result["torch"] |= {"cuda": []}
+    assert not any("fast kernels" in line for line in report_lines(result))
+    assert any("regard[onnx]" in line for line in report_lines(result))

@@ -1,4 +1,4 @@
-"""The packed pass of a Transformer against its plain one."""
+"""The packed pass of a Transformer compared with its plain one."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -36,24 +36,24 @@ def some_pairs() -> PairBatch:
 
 
 def few_pairs() -> PairBatch:
-    """Of a few tokens, for what goes through many kernels, each of which the interpreter takes its time for."""
+    """Return pairs of a few tokens for tests with many kernels, each of which is slow in the interpreter."""
     return pairs_of([3, 1], [1, 4])
 
 
 def pairs_of(*sides: list[int]) -> PairBatch:
     lengths = [torch.tensor(side) for side in sides]
-    tables = [torch.randint(4, 19, (len(each), int(each.max()))) for each in lengths]
-    for table, own in zip(tables, lengths, strict=True):
-        for row, length in enumerate(own.tolist()):
+    tables = [torch.randint(4, 19, (len(row_lengths), int(row_lengths.max()))) for row_lengths in lengths]
+    for table, row_lengths in zip(tables, lengths, strict=True):
+        for row, length in enumerate(row_lengths.tolist()):
             table[row, length:] = 0
     (source, target), (source_lengths, target_lengths) = tables, lengths
     return PairBatch.of(source, source_lengths, target, target_lengths, begin=1)
 
 
 def packed(pairs: PairBatch, device: torch.device, capacity: int = 16) -> PackedBatch:
-    found = pack(pairs, capacity, device)
-    assert found is not None
-    return found
+    packed = pack(pairs, capacity, device)
+    assert packed is not None
+    return packed
 
 
 def real_states(network: Transformer, batch: PackedBatch) -> Tensor:
@@ -114,13 +114,13 @@ def test_padding_changes_no_state(device: torch.device) -> None:
 def test_what_is_packed_can_be_read_off(device: torch.device) -> None:
     pairs = some_pairs()
     batch = packed(pairs, device, 40)
-    source, target, wanted = batch.packed
+    source, target, targets = batch.packed
     assert source.offsets[:4].tolist() == [0, 5, 6, 9]
     assert source.places[:9].tolist() == [0, 1, 2, 3, 4, 0, 0, 1, 2]
     assert source.tokens[5] == pairs.source[1, 0]
     assert target.tokens[:3].tolist() == [1, int(pairs.target[0, 0]), 1]  # the begin token, then the target
-    assert wanted[:13].tolist() == pairs.target.flatten()[pairs.places].tolist()
-    assert (wanted[13:] == -1).all()
+    assert targets[:13].tolist() == pairs.target.flatten()[pairs.places].tolist()
+    assert (targets[13:] == -1).all()
     assert len(target.tokens) == int(target.offsets[-1]) == 15  # a sixteenth of the capacity is 3, rounded up
     assert len(source.tokens) == int(source.offsets[-1]) == 9
     assert int(source.offsets.diff().max()) <= batch.room == 16
@@ -153,7 +153,7 @@ def test_a_packed_batch_splits_into_packed_ones(device: torch.device) -> None:
 
 def test_the_loss_of_the_parts_is_that_of_the_whole(device: torch.device) -> None:
     network, batch = build(device, norm="before"), packed(few_pairs(), device)
-    whole, *parts = (CrossEntropy(0.1)(network, each, None).total for each in (batch, *batch.split(2)))
+    whole, *parts = (CrossEntropy(0.1)(network, pairs, None).total for pairs in (batch, *batch.split(2)))
     torch.testing.assert_close(parts[0] + parts[1], whole)
 
 
@@ -186,7 +186,7 @@ def test_products_take_the_precision_of_autocast(device: torch.device) -> None:
     with torch.autocast(device.type, torch.bfloat16):
         lowered = real_states(network, batch)
     assert lowered.dtype == torch.bfloat16
-    if device.type == "cuda":  # the interpreter takes the bits of bf16 for something else
+    if device.type == "cuda":  # the interpreter misreads the bits of bf16
         torch.testing.assert_close(lowered.float(), exact, rtol=0.1, atol=0.1)
 
 
@@ -220,7 +220,7 @@ def test_sentences_too_long_for_the_kernels_or_the_model_are_left_to_the_plain_p
 ) -> None:
     network = build(torch.device("cpu"), longest=made_for)
     del network.out
-    network.out = SimpleNamespace(weight=SimpleNamespace(is_cuda=True))  # as if it lay on a GPU
+    network.out = SimpleNamespace(weight=SimpleNamespace(is_cuda=True))  # as if it were on a GPU
     monkeypatch.setattr(packing, "available", lambda: True)
     assert packing.serves(network, longest)
     assert not packing.serves(network, longest + 1)

@@ -1,4 +1,4 @@
-"""What is drawn after seeding is what torch's own seeding gives."""
+"""Draws after our seeding equal those after torch's own."""
 
 import pytest
 import torch

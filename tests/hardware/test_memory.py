@@ -1,4 +1,4 @@
-"""Memory that runs out: known by its errors, and worked around in pieces."""
+"""Out-of-memory errors: recognised, and avoided by working in pieces."""
 
 import subprocess
 import sys
@@ -93,7 +93,7 @@ print(in_pieces(lambda items: work(len(items)), [0] * 8, list_halves))
 
 
 def test_a_real_limit_of_the_memory_is_met_by_smaller_pieces() -> None:
-    """Rows of 100 MB each, and room for two of them but not for four."""
+    """Rows of 100 MB each, with room for two of them but not for four."""
     ended = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60)
     assert ended.stdout.splitlines() == [
         "out of memory: from here on each batch is processed in 2 parts",

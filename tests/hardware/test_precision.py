@@ -1,4 +1,4 @@
-"""bf16 where torch has it: what it lacks is refused before anything is written."""
+"""bf16 where torch supports it: unsupported parts are refused before anything is written."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ REFUSED = (
 
 
 def settings(*more: str) -> list[str]:
-    return [word for each in (*IN_BF16, *more) for word in ("--set", each)]
+    return [word for setting in (*IN_BF16, *more) for word in ("--set", setting)]
 
 
 def test_what_torch_lacks_is_refused_before_anything_is_written(
@@ -48,7 +48,7 @@ def test_what_needs_no_lstm_in_bf16_is_possible(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_cell_that_does_nothing_is_not_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Transformer has an LSTM only where its encoder is recurrent, and a decoder of tanh layers has none."""
+    """A Transformer has an LSTM only if its encoder is recurrent, and a decoder of tanh layers has none."""
     monkeypatch.setattr("regard.hardware.precision.has_bf16_lstm", lambda device: False)
     transformer = TOYS["transformer"].table(tmp_path) | {"family": "transformer"}
     assert runs.check_possible(check_recipe(apply_settings(transformer, IN_BF16))) == torch.device("cpu")
@@ -60,9 +60,9 @@ def test_a_cell_that_does_nothing_is_not_asked_for(tmp_path: Path, monkeypatch: 
 
 
 def test_on_this_machine_it_trains_or_is_refused(tmp_path: Path) -> None:
-    """In a process of its own: torch gives its fast kernels up for good when one of them fails."""
+    """In a separate process: torch disables its fast kernels for good when one of them fails."""
     recipe = write_recurrent_recipe(tmp_path, cell="lstm", decoder="bottleneck")
-    for language in ("en", "pt"):  # rows of one length, which the fast kernels take
+    for language in ("en", "pt"):  # rows of one length, as the fast kernels need
         (tmp_path / f"small.{language}").write_text("\n".join(map(str, range(100, 200))), encoding="utf-8")
     more = settings("training.steps=2", "training.validation_beam=0", "data.tokeniser.kind=bytes")
     command = [sys.executable, "-m", "regard", "train", str(recipe), "--out", str(tmp_path / "run"), *more]

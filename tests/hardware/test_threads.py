@@ -1,4 +1,4 @@
-"""Threads: few beside a GPU unless someone chose, and on a CPU those that a run had before."""
+"""Threads: few with a GPU unless the user chose otherwise, and on a CPU those that a run had before."""
 
 import pytest
 import torch
@@ -12,22 +12,22 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
 @pytest.fixture
 def set_to(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A machine of 16 cores, one GPU, and a torch that has 16 threads; what it is set to."""
-    asked: list[int] = []
+    """Simulate 16 cores, one GPU, and a torch with 16 threads. Return what it is set to."""
+    counts: list[int] = []
     for name in threads.CHOSEN:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(threads, "cores", lambda: 16)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: asked[-1] if asked else 16)
-    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: counts[-1] if counts else 16)
+    monkeypatch.setattr(torch, "set_num_threads", counts.append)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.backends.cuda, "enable_cudnn_sdp", lambda enabled: None)
-    return asked
+    return counts
 
 
 @pytest.mark.parametrize("name", ["auto", "cuda", "cuda:0"])
 def test_whoever_picks_a_gpu_gets_two(set_to: list[int], name: str) -> None:
-    """Training, translating, evaluating and serving all pick their device in one place."""
+    """Training, translating, evaluating and serving all choose their device in one place."""
     pick_device(name)
     pick_device(name)
     assert set_to == [2, 2]
@@ -70,7 +70,7 @@ def test_a_run_on_a_cpu_keeps_the_threads_it_had(set_to: list[int]) -> None:
 def test_threads_that_cannot_be_kept_are_told(
     set_to: list[int], before: int, chosen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Someone chose others, or there are not so many cores."""
+    """The user chose another number, or there are not enough cores."""
     monkeypatch.setenv("OMP_NUM_THREADS", chosen)
     remarks: list[str] = []
     with same_threads(before, CPU, remarks.append):

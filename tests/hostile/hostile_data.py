@@ -1,4 +1,4 @@
-"""Honest files of data for each of their readers, and how these read them."""
+"""Honest data files for each reader, and how they are read."""
 
 import io
 import json
@@ -91,7 +91,7 @@ def make_folder_of_tables(folder: Path) -> Path:
 
 
 def make_archive(name: str) -> Make:
-    """Write an archive of a few recordings, in the folder that its name asks for."""
+    """Write an archive of a few recordings, in the folder its name requires."""
 
     def make(folder: Path) -> Path:
         from sound_files import write_tones

@@ -33,7 +33,7 @@ def make_marian(file: str) -> Make:
 
 
 def import_from(kind: str) -> Read:
-    """Import a folder of another tool into one that is thrown away."""
+    """Import a folder of another tool into a temporary one."""
 
     def read(path: Path) -> object:
         import tempfile
@@ -104,7 +104,7 @@ def make_mapped(folder: Path) -> Path:
 
 
 def seal_mapped(path: Path) -> None:
-    """Give the head of a mapped file a checksum that fits."""
+    """Give the head of a mapped file a matching checksum."""
     import hashlib
 
     content = path.read_bytes()
@@ -129,7 +129,7 @@ def describe(path: Path) -> object:
 
 
 def vouch(path: Path) -> None:
-    """Give the manifest of a model folder the checksum of a file that was changed: whoever forges one can do so too."""
+    """Update a changed file's checksum in the manifest of a model folder, as a forger could."""
     from regard.base.files import checksum
     from regard.base.model_folder import read_manifest, write_manifest
 
@@ -192,6 +192,19 @@ def make_tokeniser(kind: str) -> Make:
 
 
 RECIPE = 'family = "transformer"\ntask = "translation"\n[data]\ntrain = ["a", "b"]\n[model]\nwidth = 16\nheads = 2\n'
+
+
+VOTES = """\
+{"comparison": "ab12", "a": "one.txt", "b": "two.txt", "items": 2, "question": "better", "person": null}
+{"comparison": "ab12", "judge": "Ana", "item": "1", "order": ["b", "a"], "choice": "a", "time": "2026-11-18T03:00:00"}
+{"comparison": "ab12", "judge": "Ana", "item": "2", "order": ["a", "b"], "choice": "tie", "time": "2026-11-18T03:01:00"}
+"""
+
+
+def read_votes(path: Path) -> object:
+    from regard.serving.judging.votes import read_votes
+
+    return read_votes(path).ballots
 
 
 def read_recipe(path: Path) -> object:
@@ -287,7 +300,7 @@ def load_export(path: Path) -> object:
 
 
 def vouch_for_export(path: Path) -> None:
-    """Give the record of an export the checksum of a file that was changed."""
+    """Update a changed file's checksum in the record of an export."""
     import json
 
     from regard.base.files import checksum
@@ -298,7 +311,7 @@ def vouch_for_export(path: Path) -> None:
 
 
 def read_scores(path: Path) -> object:
-    """Read what `regard info` shows of a model beside its recipe."""
+    """Read what `regard info` shows of a model besides its recipe."""
     from regard.runs.about import read_about
     from regard.runs.kept_scores import read_scores as read_stored
 
@@ -306,7 +319,7 @@ def read_scores(path: Path) -> object:
 
 
 def read_card_data(path: Path) -> object:
-    """Read what a card says of the files that text was prepared from."""
+    """Read what a card says about the files that text was prepared from."""
     from regard.commands.card.facts import data_files
 
     return list(data_files({"train": ["some.txt"]}, path.parent))

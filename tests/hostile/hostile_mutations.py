@@ -1,4 +1,4 @@
-"""Damage to files, drawn at random: bytes that are flipped, lost, doubled, cut off or become extreme numbers."""
+"""Random damage to files: bytes flipped, lost, doubled, cut off or turned into extreme numbers."""
 
 import random
 import struct
@@ -9,7 +9,7 @@ _WORDS = (b"\0", b"\xff", b"\n", b"\t", b"[", b"{", b"-", b"9" * 20, b"1e999", b
 
 
 def mutations(content: bytes, count: int, seed: int) -> Iterator[bytes]:
-    """Yield so many damaged copies of a content, always the same ones for a seed."""
+    """Yield this many damaged copies of a content, always the same for a seed."""
     chance = random.Random(seed)
     for _ in range(count):
         damaged = bytearray(content)
@@ -29,7 +29,7 @@ def _replace(content: bytearray, chance: random.Random) -> None:
 
 
 def _write_number(content: bytearray, chance: random.Random) -> None:
-    """Write an extreme number of one to eight bytes, in either order of bytes."""
+    """Write an extreme number of one to eight bytes, in either byte order."""
     size, order = chance.choice((1, 2, 4, 8)), chance.choice("<>")
     number = chance.choice(_EXTREMES) % 256**size
     place = chance.randrange(len(content) + 1)
@@ -57,7 +57,7 @@ def _cut_off(content: bytearray, chance: random.Random) -> None:
 
 
 def _move(content: bytearray, chance: random.Random) -> None:
-    """Put a piece where another one is."""
+    """Move a piece to the place of another."""
     start, place = chance.randrange(len(content) + 1), chance.randrange(len(content) + 1)
     piece = content[start : start + chance.randrange(1, 64)]
     content[place : place + len(piece)] = piece

@@ -17,7 +17,7 @@ from hostile_data import Make, Read
 
 @dataclass(frozen=True)
 class Reader:
-    """How one kind of file is read; `modules` are those of regard in which that happens.
+    """Reader of one kind of file; `modules` are regard's modules that read it.
 
     `make` writes an honest file into a folder; `seal` makes the checksum that vouches for it fit what it holds now.
     Errors among `refusals` are what the reader promises to its callers, who make a fault of them.
@@ -28,7 +28,7 @@ class Reader:
     read: Read
     seal: Callable[[Path], None] | None = None
     refusals: tuple[type[Exception], ...] = ()
-    megabytes_of_a_process: float = 100.0  # of one that the reader starts, before it reads anything
+    megabytes_of_a_process: float = 100.0  # of a process that the reader starts, before it reads anything
 
 
 def _model(family: str, file: str, *modules: str) -> Reader:
@@ -150,6 +150,7 @@ READERS: dict[str, Reader] = {
     "BERT, weights": Reader(
         ("engines.hugging_face.stored",), models.make_bert("model.safetensors"), models.import_from("bert")
     ),
+    "votes": Reader(("serving.judging.votes",), data.written("votes.jsonl", models.VOTES), models.read_votes),
     "recipe": Reader(("base.recipe", "base.parsing"), data.written("a.toml", models.RECIPE), models.read_recipe),
     "model, manifest": Reader(
         ("base.model_folder", "base.files"), models.make_toy("transformer", "manifest.json"), models.load

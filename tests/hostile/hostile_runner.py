@@ -22,24 +22,24 @@ from functools import partial
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
-FREE_MEGABYTES, TIMES_THE_FILE, SECONDS = 200, 4, 10  # what no file may exceed
-_ENDED = 60  # seconds after which a reader is ended
+FREE_MEGABYTES, TIMES_THE_FILE, SECONDS = 200, 4, 10  # limits for every file
+_ENDED = 60  # seconds after which a reader is stopped
 _LARGEST_SEALED = 10**9  # bytes of a file; the checksum of a larger one takes too long
-_MOST_MEMORY = 6 << 30  # bytes; a reader that wants more gets a MemoryError
+_MOST_MEMORY = 6 << 30  # bytes; a reader that needs more gets a MemoryError
 
 
-Change = tuple[str, Callable[[Path], None]]  # what a change is called, and what it does to a file
+Change = tuple[str, Callable[[Path], None]]  # the name of a change, and its effect on a file
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a file: "accepted", "refused", "fault" (of regard's own) or "crashed"; why, and what it took."""
+    """Outcome of reading a file: "accepted", "refused", "fault" (of regard's own) or "crashed"; why, and its cost."""
 
     name: str
     kind: str
     reason: str
-    seconds: float  # of a processor
-    megabytes: float  # beyond what the process had
+    seconds: float  # processor time
+    megabytes: float  # beyond the process's own
     size: int  # bytes of the file
 
     @property
@@ -50,7 +50,7 @@ class Outcome:
 
     @property
     def is_right(self) -> bool:
-        """Return True if it was read or refused, and took no more than it may."""
+        """Return True if it was read or refused within the limits."""
         return self.kind in ("accepted", "refused") and self.is_bounded
 
 
@@ -60,7 +60,7 @@ def read_samples() -> list[Outcome]:
 
 
 def read_mutations(reader: str, count: int, seed: int = 0) -> Iterator[Outcome]:
-    """Read so many damaged copies of the reader's honest file, each in a bounded process."""
+    """Read this many damaged copies of the reader's honest file, each in a bounded process."""
     return _run(reader, "mutations", str(count), str(seed))
 
 
@@ -88,8 +88,8 @@ def main(name: str, *arguments: str) -> None:
         _read_changed(name, partial(_mutations, count=int(count), seed=int(seed)))
         return
     for reader in dict.fromkeys(sample.reader for sample in SAMPLES.values()):
-        own = [(title, sample.write) for title, sample in SAMPLES.items() if sample.reader == reader]
-        _read_changed(reader, lambda content, own=own: iter(own))
+        changes = [(title, sample.write) for title, sample in SAMPLES.items() if sample.reader == reader]
+        _read_changed(reader, lambda content, files=changes: iter(files))
 
 
 def _mutations(content: bytes, count: int, seed: int) -> Iterator[Change]:
@@ -100,7 +100,7 @@ def _mutations(content: bytes, count: int, seed: int) -> Iterator[Change]:
 
 
 def _read_changed(name: str, changes: Callable[[bytes], Iterator[Change]]) -> None:
-    """Read the honest file of a reader with each of some changes, which are told what it holds."""
+    """Read the honest file of a reader with each of some changes, which receive its content."""
     from hostile_readers import READERS
 
     reader = READERS[name]
@@ -114,8 +114,8 @@ def _read_changed(name: str, changes: Callable[[bytes], Iterator[Change]]) -> No
             if reader.seal is not None and _size(honest) < _LARGEST_SEALED:
                 reader.seal(honest)
             outcome = _measure(name, title, honest)
-            if (kept := os.environ.get("HOSTILE_KEPT")) and not outcome.is_right:
-                shutil.copy(honest, Path(kept, f"{name}, {title}{honest.suffix}"))
+            if (folder_kept := os.environ.get("HOSTILE_KEPT")) and not outcome.is_right:
+                shutil.copy(honest, Path(folder_kept, f"{name}, {title}{honest.suffix}"))
             print(json.dumps(asdict(outcome)), flush=True)
 
 
@@ -133,14 +133,14 @@ def _measure(name: str, title: str, file: Path) -> Outcome:
         os._exit(0)
     os.close(send)
     with os.fdopen(receive, "rb") as stream:
-        told = stream.read()
+        data = stream.read()
     _, status, used = os.wait4(child, 0)
     seconds = used.ru_utime + used.ru_stime
-    if status or not told:
+    if status or not data:
         code = os.waitstatus_to_exitcode(status)
         reason = signal.Signals(-code).name if code < 0 else f"status {code}"
         return Outcome(title, "crashed", reason, seconds, used.ru_maxrss / 1e3, _size(file))
-    kind, reason, megabytes = json.loads(told)
+    kind, reason, megabytes = json.loads(data)
     return Outcome(title, kind, reason, seconds, megabytes, _size(file))
 
 
@@ -149,7 +149,7 @@ def _size(file: Path) -> int:
 
 
 def _read(name: str, file: Path) -> tuple[str, str, float]:
-    """Read a file in this process, which is bounded from now on; what came of it, why, and its megabytes."""
+    """Read a file in this process, bounded from now on. Return the outcome, the reason and the megabytes."""
     from hostile_readers import READERS
 
     from regard.base.faults import Fault
@@ -158,7 +158,7 @@ def _read(name: str, file: Path) -> tuple[str, str, float]:
     signal.alarm(_ENDED)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (_status("VmSize") + _MOST_MEMORY,) * 2)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the most memory is counted from now on
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # peak memory is counted from now on
     before = _status("VmRSS")
     kind, reason = "accepted", ""
     try:
@@ -168,13 +168,13 @@ def _read(name: str, file: Path) -> tuple[str, str, float]:
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         kind, reason = "fault", f"{type(error).__name__}: {str(error)[:200]} ({place.filename}:{place.lineno})"
-    own = (_status("VmHWM") - before) / 1e6
+    megabytes = (_status("VmHWM") - before) / 1e6
     others = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3 - reader.megabytes_of_a_process
-    return kind, reason, round(max(own, others), 1)
+    return kind, reason, round(max(megabytes, others), 1)
 
 
 def _status(name: str) -> int:
-    """Return bytes that Linux counts of this process."""
+    """Return a byte count that Linux keeps for this process."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return int(next(line for line in lines if line.startswith(f"{name}:")).split()[1]) * 1024
 

@@ -1,4 +1,4 @@
-"""Hostile files that were small and took gigabytes or minutes, or ended the process: each in place of an honest one."""
+"""Small hostile files that took gigabytes or minutes, or ended the process: each replaces an honest one."""
 
 import bz2
 import gzip
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Sample(NamedTuple):
-    """A hostile file: the reader whose honest file it takes the place of, and words of its refusal."""
+    """A hostile file: the reader whose honest file it replaces, and words of its refusal."""
 
     reader: str
     write: Callable[[Path], None]
@@ -64,7 +64,7 @@ def _shared_drawings(path: Path) -> None:
 
 
 def _shared_texts() -> bytes:
-    """A pickle that makes one array after the other of the same text of a million letters."""
+    """Return a pickle that makes array after array of the same text of a million letters."""
     text = b"X" + struct.pack("<I", 1_000_000) + bytes(1_000_000) + b"q\1"
     kind = b"cnumpy\ndtype\nX\2\0\0\0i1\x85R"
     array = (
@@ -76,12 +76,12 @@ def _shared_texts() -> bytes:
 
 
 def _tree_of_keys() -> bytes:
-    """A pickle with a key whose hash takes the time of 2⁴⁰: tuples of twice the same tuple."""
+    """Return a pickle with a key whose hash takes time 2⁴⁰: tuples of twice the same tuple."""
     return b"\x80\2}K\1\x85" + b"".join(b"q" + bytes([n]) + b"h" + bytes([n]) + b"\x86" for n in range(40)) + b"K\1s."
 
 
 def _wrong_offset(path: Path) -> None:
-    """Let the last text of a column end far behind the file."""
+    """Let the last text of a column end far beyond the file."""
     content = path.read_bytes()
     lengths = [len(f"The number {n}.") for n in range(60)]
     offsets = struct.pack("<61i", *np.cumsum([0, *lengths]))
@@ -96,7 +96,7 @@ def _wrong_text(path: Path) -> None:
 
 
 def _plain_parquet(path: Path) -> None:
-    """A parquet file in which texts lie as they are, one of them no UTF-8."""
+    """Return a parquet file with uncompressed texts, one of them not UTF-8."""
     import pyarrow
     from pyarrow import parquet
 
@@ -106,7 +106,7 @@ def _plain_parquet(path: Path) -> None:
 
 
 def _repeated_rows(path: Path) -> None:
-    """A text of a million letters in each of 5,000 rows, of which the file holds one."""
+    """Return a text of a million letters in each of 5,000 rows, stored once."""
     import pyarrow
     from pyarrow import parquet
 
@@ -115,7 +115,7 @@ def _repeated_rows(path: Path) -> None:
 
 
 def _with(**fields: object) -> Callable[[Path], None]:
-    """The honest table, but for some of its fields."""
+    """Return the honest table with some fields changed."""
     return lambda path: path.write_text(json.dumps(json.loads(path.read_bytes()) | fields)) and None
 
 
@@ -131,7 +131,7 @@ def _sparse(path: Path) -> None:
 
 
 def _small_pieces(path: Path) -> None:
-    """The model with a million pieces of nothing more, in five megabytes."""
+    """Return the model with a million empty pieces, in five megabytes."""
     path.write_bytes(path.read_bytes() + b"\n\3\n\1x" * 1_000_000)
 
 
@@ -143,14 +143,14 @@ def _many_tensors() -> bytes:
 
 
 def _many_pieces(path: Path) -> None:
-    """The model with a million pieces more."""
+    """Return the model with a million more pieces."""
     piece = b"\n\7x%06x\x15\0\0\0\xc0"
     pieces = (piece % number for number in range(1_000_000))
-    path.write_bytes(path.read_bytes() + b"".join(b"\n" + bytes([len(each)]) + each for each in pieces))
+    path.write_bytes(path.read_bytes() + b"".join(b"\n" + bytes([len(piece)]) + piece for piece in pieces))
 
 
 def _growing_frames(path: Path) -> None:
-    """A video whose third frame is said to have 65,000 × 1,000 pixels."""
+    """Return a video whose third frame claims 65,000 × 1,000 pixels."""
     content = bytearray(path.read_bytes())
     size = struct.pack("<HH", 24, 20)
     places = [place for place in range(len(content)) if content[place : place + 9] == b"," + bytes(4) + size]
@@ -178,7 +178,7 @@ def _long_stories() -> bytes:
 
 
 def _many_members() -> bytes:
-    """A zip whose list names 300,000 members, all of them the same."""
+    """Return a zip that lists 300,000 members, all of them the same."""
     one = _npz({"a": b""})
     entry = one[one.index(b"PK\1\2") : one.index(b"PK\5\6")]
     listed = entry * 300_000
@@ -190,7 +190,7 @@ def _many_members() -> bytes:
 
 
 def _expanded_tensors(path: Path) -> None:
-    """Weights of one number each, said to be matrices of 100 million."""
+    """Return weights of one number each that claim to be matrices of 100 million."""
     import torch
 
     weights = torch.load(path, weights_only=True)

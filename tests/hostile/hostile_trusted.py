@@ -1,4 +1,4 @@
-"""Modules that read files and have no row in the table of hostile files, each with the reason why."""
+"""Modules that read files but have no row in the table of hostile files, each with the reason."""
 
 _LINES = "Lines of text without a form of their own, by read_lines, whose rows are text and pairs."
 _SHIPPED = "Files that are part of regard."
@@ -20,6 +20,9 @@ TRUSTED: dict[str, str] = {
     "verbs.translate.bulk.workers": _WORKING,
     "console.lines": _LINES,
     "commands.serve": "The file with the user's own key.",
+    "commands.judge.given": "Lines of text by read_lines, and bytes of bounded size that a browser shows.",
+    "serving.judging.app": "Bodies of requests, which have a table of their own.",
+    "viewing.lesson_page": "A picture that it has just drawn itself.",
     "verbs.translate.command": _LINES,
     "verbs.translate.unfinished": _WORKING,
     "verbs.translate.line_translator": _LINES,

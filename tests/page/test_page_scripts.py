@@ -1,4 +1,4 @@
-"""What checks the scripts of the page says what it lacks, and its lock file names no place to download from."""
+"""The check of the page's scripts reports missing programs, and its lock file names no download address."""
 
 import json
 import os
@@ -13,7 +13,7 @@ BASH = shutil.which("bash") or "/bin/bash"
 
 
 def run(folder: Path, *programs: str, **settings: str) -> tuple[int, str]:
-    """Run the checks of a page without scripts, where these programs are there: npm fails, and all others succeed."""
+    """Run the checks of a page without scripts, with these programs present: npm fails, all others succeed."""
     script = folder / "tests" / "page" / "run"
     script.parent.mkdir(parents=True)
     shutil.copy(ROOT / "tests" / "page" / "run", script)
@@ -30,8 +30,8 @@ def run(folder: Path, *programs: str, **settings: str) -> tuple[int, str]:
 
 
 def test_without_node_the_scripts_are_passed_over_with_a_word(tmp_path: Path) -> None:
-    status, said = run(tmp_path)
-    assert (status, said.splitlines()) == (
+    status, message = run(tmp_path)
+    assert (status, message.splitlines()) == (
         0,
         ["page scripts not checked: there is no node here (on Debian: apt-get install nodejs npm)"],
     )
@@ -41,24 +41,24 @@ def test_without_node_the_scripts_are_passed_over_with_a_word(tmp_path: Path) ->
 def test_without_typescript_the_scripts_are_tested_and_their_types_passed_over(
     tmp_path: Path, programs: tuple[str, ...]
 ) -> None:
-    status, said = run(tmp_path, *programs)
+    status, message = run(tmp_path, *programs)
     assert status == 0
-    assert "node --test tests/page/" in said
-    assert "types of page scripts not checked" in said
+    assert "node --test tests/page/" in message
+    assert "types of page scripts not checked" in message
 
 
 @pytest.mark.parametrize("programs", [(), ("node",), ("node", "npm")])
 def test_where_node_is_required_what_is_missing_fails(tmp_path: Path, programs: tuple[str, ...]) -> None:
-    status, said = run(tmp_path, *programs, REGARD_NODE="required")
+    status, message = run(tmp_path, *programs, REGARD_NODE="required")
     assert status == 1
-    assert "not checked" in said
+    assert "not checked" in message
 
 
 def test_the_lock_file_fits_and_names_no_registry() -> None:
-    wanted = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["devDependencies"]
+    versions = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["devDependencies"]
     text = (ROOT / "package-lock.json").read_text(encoding="utf-8")
     packages = json.loads(text)["packages"]
     assert "://" not in text
-    assert packages[""]["devDependencies"] == wanted
-    assert {name: packages[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+    assert packages[""]["devDependencies"] == versions
+    assert {name: packages[f"node_modules/{name}"]["version"] for name in versions} == versions
     assert all(package["integrity"] for name, package in packages.items() if name)

@@ -1,4 +1,4 @@
-"""What a model folder says about its model: what it learnt from, and what to try."""
+"""A model folder's description of its model: training data, and examples to try."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Defaults give way to what a user says; only contradictions in the user's own words are refused."""
+"""Defaults yield to the user's settings; only contradictions among these are refused."""
 
 from pathlib import Path
 from typing import Any
@@ -48,16 +48,16 @@ def test_one_of_the_users_words_and_defaults_are_no_contradiction() -> None:
 
 @pytest.mark.parametrize(("steps", "words"), [(1, "1 step;"), (5, "5 steps;")])
 def test_a_mean_of_checkpoints_that_are_said_never_to_be_saved_is_refused(steps: int, words: str) -> None:
-    said = AVERAGED | {"training": {"steps": steps, "final": "average", "save_every": 6}}
+    table = AVERAGED | {"training": {"steps": steps, "final": "average", "save_every": 6}}
     with pytest.raises(Fault, match=f"final = 'average' needs checkpoints, but none is saved in {words}"):
-        plan_of(TrainingRequest(said))
+        plan_of(TrainingRequest(table))
 
 
 def test_a_recipe_of_ones_own_and_settings_are_both_the_users_words() -> None:
-    said = AVERAGED | {"training": {"steps": 5, "final": "average", "save_every": 2}}
-    assert recipe(said).training.save_every == 2
+    table = AVERAGED | {"training": {"steps": 5, "final": "average", "save_every": 2}}
+    assert recipe(table).training.save_every == 2
     with pytest.raises(Fault, match="none is saved in 1 step"):
-        plan_of(TrainingRequest(said, ["training.steps=1"]))
+        plan_of(TrainingRequest(table, ["training.steps=1"]))
 
 
 def test_a_shorter_model_drops_longer_pairs() -> None:
@@ -68,10 +68,10 @@ def test_a_shorter_model_drops_longer_pairs() -> None:
 
 
 def test_without_translations_the_loss_says_what_is_best() -> None:
-    said = {"best_by": "bleu"}
+    settings = {"best_by": "bleu"}
     assert recipe(AVERAGED | {"training": {}}, "training.validation_beam=0").training.best_by == "loss"
     with pytest.raises(Fault, match="best_by = 'bleu' needs translations"):
-        recipe(AVERAGED | {"training": said}, "training.validation_beam=0")
+        recipe(AVERAGED | {"training": settings}, "training.validation_beam=0")
 
 
 def test_a_measure_of_translations_brings_translations() -> None:

@@ -1,4 +1,4 @@
-"""What a recipe would take, computed on paper beside what is said."""
+"""The cost of a recipe computed by hand, compared with the reported one."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ def translator(vocabulary: int = 32_000, batch_tokens: int = 25_000, **model: An
 
 
 def test_the_base_model_counted_on_paper() -> None:
-    """Six blocks that read and six that write, of width 512 and 2,048 inside, and 32,000 tokens to choose from."""
+    """Six encoder and six decoder blocks of width 512 with 2,048 inside, and 32,000 tokens."""
     budget = budget_of(translator(preset="base"))
     reading, writing = 4 * 512**2 + 2 * 512 * 2048, 8 * 512**2 + 2 * 512 * 2048
     matrices = 6 * (reading + writing) + 512 * 32_000
@@ -38,7 +38,7 @@ def test_a_model_that_was_measured_has_its_pace_and_one_that_does_more_a_slower_
     assert big.hours(1) == pytest.approx(big.all_tokens / measured.tokens / 3600)
     assert big.hours(8) == pytest.approx(big.hours(1) / 8)
     assert larger.pace == pytest.approx(big.pace * big.multiplications / larger.multiplications)
-    assert budget_of(translator(8000, preset="big")).pace == measured.tokens  # less work is not taken to be faster
+    assert budget_of(translator(8000, preset="big")).pace == measured.tokens  # less work is not assumed to be faster
 
 
 def test_what_takes_next_to_no_time_takes_some() -> None:
@@ -54,11 +54,11 @@ def test_a_batch_that_goes_through_twice_costs_twice() -> None:
 
 def test_what_was_published_stands_beside_the_same_data_and_sizes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "wmt14-en-de", "--budget"]) == 0
-    said = capsys.readouterr().out
-    assert "300,000 steps: 7e+09 in all" in said
-    assert "28.4 BLEU after 3.5 days on 8 P100, 672 GPU hours (Vaswani et al. 2017)" in said
-    assert "28.69 BLEU after 7.4 hours on 8 V100" in said
-    assert "41.8" not in said
+    output = capsys.readouterr().out
+    assert "300,000 steps: 7e+09 in all" in output
+    assert "28.4 BLEU after 3.5 days on 8 P100, 672 GPU hours (Vaswani et al. 2017)" in output
+    assert "28.69 BLEU after 7.4 hours on 8 V100" in output
+    assert "41.8" not in output
     base = ["--set", "model.preset=base", "--set", "training.steps=100000", "--json"]
     assert main(["info", "wmt14-en-fr", "--budget", *base]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -74,7 +74,7 @@ def test_language_models_are_counted_by_rows_and_spans_and_others_refused(monkey
     assert budget_of(gpt).all_tokens == 10 * 2 * 4 * 32
     bert = check_recipe({"family": "bert", "data": {"train": "text.txt"}, "model": {"preset": "small"}})
     assert budget_of(bert).tokens == bert.training.batch * bert.training.span
-    assert budget_of(bert).pace <= max(each.tokens for each in MEASURED if each.family == "bert")
+    assert budget_of(bert).pace <= max(row.tokens for row in MEASURED if row.family == "bert")
     monkeypatch.setattr(budgets, "MEASURED", ())
     assert ("pace", "no similar model was measured, so the time cannot be estimated") in budget_lines(budget_of(gpt), 8)
     words = check_recipe({"family": "rnnlm", "data": {"train": "text.txt"}, "training": {"steps": 1}})

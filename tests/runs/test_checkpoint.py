@@ -1,4 +1,4 @@
-"""The model folder: whole at every moment, and refused when it is not."""
+"""The model folder: complete at every moment, and refused when it is not."""
 
 import errno
 import json
@@ -36,11 +36,11 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert run.latest() is None
     run.save(snapshot(0))
     run.save(snapshot(7, 1.5))
-    found = run.latest()
-    assert found is not None
-    assert found.facts == Facts(step=7)
-    assert found.tensors["weights"]["w"].tolist() == [1.5] * 3
-    assert found.tensors["optimizer"].keys() == {"0.m"}
+    checkpoint = run.latest()
+    assert checkpoint is not None
+    assert checkpoint.facts == Facts(step=7)
+    assert checkpoint.tensors["weights"]["w"].tolist() == [1.5] * 3
+    assert checkpoint.tensors["optimizer"].keys() == {"0.m"}
 
 
 def test_old_checkpoints_are_thinned_out(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_steps_where_a_run_stopped_fill_up_what_is_asked_for_and_no_more(tmp_pat
 
 
 def test_without_a_regular_checkpoint_the_newest_weights_are_the_mean(tmp_path: Path) -> None:
-    """As when patience ends a run early; wherever it had been stopped before."""
+    """The same holds when patience ends a run early, wherever it had been stopped before."""
     remarks: list[str] = []
     run = RunFolder(tmp_path, every=500, remark=remarks.append)
     for step in (0, 12, 30):
@@ -86,9 +86,9 @@ def test_a_checkpoint_of_another_run_is_refused_by_name(tmp_path: Path) -> None:
     for ask in (other.latest, other.facts, lambda: other.mean_of([3, 9]), lambda: other.mean_of([3, 5])):
         with pytest.raises(Fault, match=r"other/training/checkpoints/0000000[59] belongs to another run than"):
             ask()
-    found = one.latest()
-    assert found is not None
-    assert found.facts.step == 9
+    checkpoint = one.latest()
+    assert checkpoint is not None
+    assert checkpoint.facts.step == 9
 
 
 def test_checkpoints_of_older_versions_know_no_run(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_checkpoints_of_older_versions_know_no_run(tmp_path: Path) -> None:
 def test_a_kill_at_any_moment_of_a_save_leaves_a_good_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
 ) -> None:
-    """Every call that touches the disk is in turn the last one that happens."""
+    """Every call that touches the disk is in turn the last one to happen."""
     run = RunFolder(tmp_path)
     run.save(snapshot(1, 1.0))
 
@@ -128,10 +128,10 @@ def test_a_kill_at_any_moment_of_a_save_leaves_a_good_checkpoint(
         patch.setattr(shutil, "rmtree", die_at(count, shutil.rmtree))
         with suppress(Killed):
             run.save(snapshot(2, 2.0))
-    found = RunFolder(tmp_path).latest()
-    assert found is not None
-    assert found.tensors["weights"]["w"].tolist() == [float(found.facts.step)] * 3
-    RunFolder(tmp_path).save(snapshot(3, 3.0))  # and the next save is not troubled by what was left
+    checkpoint = RunFolder(tmp_path).latest()
+    assert checkpoint is not None
+    assert checkpoint.tensors["weights"]["w"].tolist() == [float(checkpoint.facts.step)] * 3
+    RunFolder(tmp_path).save(snapshot(3, 3.0))  # and leftovers do not disturb the next save
     assert RunFolder(tmp_path).latest().facts.step == 3
 
 

@@ -1,4 +1,4 @@
-"""What is trained from two files and nothing else: sizes by the number of pairs, steps by how long they are."""
+"""Training from two files alone: sizes by the number of pairs, steps by their length."""
 
 import os
 import random
@@ -31,11 +31,11 @@ def _made(folder: Path, pairs: int, source: str, target: str, gpu: bool = False)
     ],
 )
 def test_steps_follow_from_pairs_and_lengths(tmp_path: Path, gpu: bool, preset: str, steps: int) -> None:
-    table, said = _made(tmp_path, 3200, "a" * 9, "a" * 45, gpu)
+    table, remark = _made(tmp_path, 3200, "a" * 9, "a" * 45, gpu)
     assert (table["model"]["preset"], table["training"]["steps"]) == (preset, steps)
-    assert "3,200 pairs of en and pt" in said
-    assert f"preset {preset}" in said
-    assert f"{steps:,} steps" in said
+    assert "3,200 pairs of en and pt" in remark
+    assert f"preset {preset}" in remark
+    assert f"{steps:,} steps" in remark
 
 
 def test_longer_sentences_are_learnt_in_more_steps(tmp_path: Path) -> None:
@@ -53,10 +53,10 @@ def test_accented_and_cyrillic_letters_are_letters_like_others(tmp_path: Path) -
 
 
 def test_batches_of_a_larger_model_are_larger_and_fewer(tmp_path: Path) -> None:
-    table, said = _made(tmp_path, 80_001, "a", "a" * 36, gpu=True)
+    table, remark = _made(tmp_path, 80_001, "a", "a" * 36, gpu=True)
     assert table["model"]["preset"] == "iwslt"
     assert table["training"]["steps"] == 1700  # 40 passes over 80,001 pairs of 9 tokens, 16,384 at once: 1,757
-    assert "batch passed twice" in said
+    assert "batch passed twice" in remark
 
 
 def test_only_a_gpu_has_the_time_for_two_passes(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_pipe_is_refused_for_it_can_be_read_only_once(tmp_path: Path, place: i
 
 
 def _spelled(folder: Path, source: str, target: str, gpu: bool) -> tuple[dict[str, Any], str]:
-    """A recipe for 8,000 lines of six symbols drawn at random from each side's alphabet."""
+    """Return a recipe for 8,000 lines of six random symbols from each side's alphabet."""
     chance = random.Random(1)
     paths = folder / "words.src", folder / "words.tgt"
     for path, symbols in zip(paths, (source, target), strict=True):
@@ -94,7 +94,7 @@ def _spelled(folder: Path, source: str, target: str, gpu: bool) -> tuple[dict[st
 
 
 def test_spelled_out_text_has_a_token_for_each_symbol_and_a_small_model(tmp_path: Path) -> None:
-    table, said = _spelled(tmp_path, "a b c d e", "AA B K EH", gpu=True)
+    table, remark = _spelled(tmp_path, "a b c d e", "AA B K EH", gpu=True)
     assert table["data"]["tokeniser"] == {
         "kind": "unigram",
         "target_kind": "unigram",
@@ -105,7 +105,7 @@ def test_spelled_out_text_has_a_token_for_each_symbol_and_a_small_model(tmp_path
     assert table["training"]["best_by"] == "exact"
     assert "consistency" not in table["training"]
     assert table["training"]["steps"] == 2000  # 300 passes over 8,000 lines of seven tokens, 8,192 at once: 2,050
-    assert "spelled out, with 5 and 4 symbols, about 6 and 6 of them per line" in said
+    assert "spelled out, with 5 and 4 symbols, about 6 and 6 of them per line" in remark
     check_recipe(table)
 
 
@@ -140,9 +140,9 @@ def test_a_large_amount_of_it_is_not_read_for_ever(tmp_path: Path, monkeypatch: 
     [(6000, "5,000 captions reached about 21 to 23 BLEU"), (200_000, "reached about 52 BLEU"), (100, "")],
 )
 def test_what_may_be_expected_is_what_was_measured(pairs: int, words: str) -> None:
-    said = expectation(pairs, spelled=False)
-    assert words in said
-    assert bool(said) == bool(words)
+    sentence = expectation(pairs, spelled=False)
+    assert words in sentence
+    assert bool(sentence) == bool(words)
     assert "76 to 77 % exact" in expectation(100_000, spelled=True)
 
 
@@ -150,8 +150,8 @@ def test_a_brief_run_is_told_what_one_as_long_reached() -> None:
     assert "28 BLEU" in brief_expectation(25_000, 1_500_000)
     assert "36 BLEU" in brief_expectation(40_000, 4_000_000)
     assert "19 BLEU" in brief_expectation(7_000, 2_000_000)
-    assert brief_expectation(25_000, 100_000) == ""  # nothing so short was measured
-    assert brief_expectation(500_000, 1_500_000) == ""  # nor anything so large
+    assert brief_expectation(25_000, 100_000) == ""  # nothing this short was measured
+    assert brief_expectation(500_000, 1_500_000) == ""  # nor anything this large
 
 
 ENGLISH = ["The old man walks to the market with his dog.", "She has never seen such a beautiful garden before."]

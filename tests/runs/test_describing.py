@@ -1,4 +1,4 @@
-"""What is said of a run before it is trained."""
+"""The description of a run before training."""
 
 from pathlib import Path
 
@@ -17,6 +17,6 @@ def test_a_run_that_ends_before_its_rate_has_risen_is_told(warmup: int, told: bo
     recipe = check_recipe(table | {"family": "draw", "training": training})
     run = open_run(recipe, tmp_path / "run", True, silent, lambda remark: None)
     rising = "the learning rate warms up for 4,000 steps (training.optimizer.warmup)"
-    said = f"{rising}, so it stays below its peak in this run of 10 steps"
-    assert (said in describe(run)) is told
+    sentence = f"{rising}, so it stays below its peak in this run of 10 steps"
+    assert (sentence in describe(run)) is told
     assert describe(run)[0].startswith("draw of ")

@@ -16,8 +16,8 @@ def test_a_loss_that_is_no_number_is_kept_as_null_and_the_folder_can_still_be_re
         tmp_path, {RECIPE: b"", SCORES: scores_to_bytes([Score("loss", float("nan"), "", 3, "valid").as_dict()])}
     )
     keep_scores(tmp_path, [Score("perplexity", float("inf"), "", 3, "test"), Score("bleu", 41.0, "nrefs:1", 3, "test")])
-    kept = json.loads((tmp_path / SCORES).read_text(), parse_constant=lambda constant: 1 / 0)["scores"]
-    assert [score["value"] for score in kept] == [None, None, 41.0]
+    scores = json.loads((tmp_path / SCORES).read_text(), parse_constant=lambda constant: 1 / 0)["scores"]
+    assert [score["value"] for score in scores] == [None, None, 41.0]
     assert [score_in_words(score) for score in read_scores(tmp_path)] == [
         "valid loss nan",
         "test perplexity nan",
@@ -30,6 +30,6 @@ def test_what_cannot_be_kept_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise Fault("There is no room.")
 
     monkeypatch.setattr("regard.runs.kept_scores.update_folder", refuse)
-    said: list[str] = []
-    keep_scores(tmp_path, [Score("bleu", 41.0, "", 3, "test")], said.append)
-    assert said == [f"{tmp_path} is not writable, so the scores are not stored there."]
+    remarks: list[str] = []
+    keep_scores(tmp_path, [Score("bleu", 41.0, "", 3, "test")], remarks.append)
+    assert remarks == [f"{tmp_path} is not writable, so the scores are not stored there."]

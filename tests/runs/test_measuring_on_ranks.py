@@ -1,4 +1,4 @@
-"""Measuring a split by several ranks: all of them find what one finds, whichever batches have something to measure."""
+"""Measuring a split on several ranks gives the same as on one, whichever batches have something to measure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from regard.training.ranks import Ranks
 
 @dataclass
 class Agreement:
-    """A task whose batches are numbers; of those above 10 there is something more to measure."""
+    """Task whose batches are numbers; those above 10 have an additional measure."""
 
     numbers: list[float]
 
@@ -21,12 +21,12 @@ class Agreement:
         yield from self.numbers[start:]
 
     def measure(self, batch: float) -> dict[str, Measure]:
-        found = {"error": Measure(Tally((batch, 1.0), mean), "lower")}
-        return found | ({"agreement": Measure(Tally((batch, 2.0), mean), "higher")} if batch > 10 else {})
+        measures = {"error": Measure(Tally((batch, 1.0), mean), "lower")}
+        return measures | ({"agreement": Measure(Tally((batch, 2.0), mean), "higher")} if batch > 10 else {})
 
 
 class Recorded(Ranks):
-    """One of two ranks, which is told what the other has noted before."""
+    """One of two ranks, with the other's notes given in advance."""
 
     size = 2
 
@@ -41,10 +41,10 @@ class Recorded(Ranks):
 @pytest.mark.parametrize("numbers", [[1.0, 12.0, 3.0], [1.0, 2.0, 3.0, 14.0], [5.0], []])
 def test_every_rank_finds_what_one_finds_also_of_what_it_has_not_measured_itself(numbers: list[float]) -> None:
     alone, notes = measure_split(Agreement(numbers), "valid"), dict[int, Any]()
-    for rank in (0, 1):  # so that each has noted what it measures
+    for rank in (0, 1):  # so that each has recorded what it measures
         measure_split(Agreement(numbers), "valid", Recorded(rank, notes))
     for rank in (0, 1):
-        found = measure_split(Agreement(numbers), "valid", Recorded(rank, notes))
-        assert {name: (each.value, each.better) for name, each in found.items()} == {
-            name: (each.value, each.better) for name, each in alone.items()
+        measures = measure_split(Agreement(numbers), "valid", Recorded(rank, notes))
+        assert {name: (measure.value, measure.better) for name, measure in measures.items()} == {
+            name: (measure.value, measure.better) for name, measure in alone.items()
         }

@@ -1,4 +1,4 @@
-"""Options that came later: new runs write them down, and a run without them goes on as it began."""
+"""Options added later: new runs record them, and a run without them continues as it began."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from regard.training.checkpoint import read_recipe
 
 @pytest.fixture
 def sorted_texts(tmp_path: Path) -> dict[str, Any]:
-    """A recipe for a file in which one class follows the other."""
+    """Return a recipe for a file in which one class follows the other."""
     lines = "".join(f"{label} text {number}\n" for label in ("bad", "good") for number in range(20))
     (tmp_path / "texts.txt").write_text(lines, encoding="utf-8")
     data = {"train": str(tmp_path / "texts.txt"), "tokeniser": {"kind": "words"}}
@@ -50,7 +50,7 @@ def test_an_older_run_keeps_its_split(
         assert validation_classes(opened(sorted_texts, tmp_path / "run")) == {1}
     assert "hold_out_by" not in read_recipe(tmp_path / "run")["data"]
     assert validation_classes(opened(sorted_texts, tmp_path / "run", resume=True)) == {1}
-    (tmp_path / "run" / "training" / "corpus" / "finished.json").unlink()  # it is prepared again as it was
+    (tmp_path / "run" / "training" / "corpus" / "finished.json").unlink()  # it is prepared again as before
     assert validation_classes(opened(sorted_texts, tmp_path / "run", resume=True)) == {1}
     changed = sorted_texts | {"data": sorted_texts["data"] | {"hold_out_by": "class"}}
     with pytest.raises(Fault, match=r"data\.hold_out_by"):
@@ -80,7 +80,7 @@ def test_taggers_hold_out_by_tags_and_older_ones_by_place(tmp_path: Path, monkey
     table = {"family": "rnn", "task": "tagging", "data": data, "training": {"steps": 2, "device": "cpu"}}
     assert opened(table, tmp_path / "new").recipe.data.hold_out.by == "tags"
     assert read_recipe(tmp_path / "new")["data"]["hold_out"]["by"] == "tags"
-    # Older runs wrote "place" into their recipes, which were given without it.
+    # Older runs wrote "place" into their recipes even when it was not set.
     with monkeypatch.context() as patch:
         patch.setattr(HoldOut, "NEW_RUNS", {"by": "place"})
         opened(table, tmp_path / "old")

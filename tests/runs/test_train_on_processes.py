@@ -1,4 +1,4 @@
-"""Starting, watching and ending ranks, tried on little programs that stand in for them; the real ones take long."""
+"""Starting, watching and ending ranks, with small stand-in programs; real ranks take long."""
 
 import json
 import os
@@ -35,12 +35,12 @@ WAITS = "import os, signal, sys, time; rank = os.environ['RANK']; {}; time.sleep
 
 
 def as_rank_1(monkeypatch: pytest.MonkeyPatch, deed: str) -> None:
-    """Let every rank wait for a minute, but for rank 1, which does this first."""
+    """Let every rank wait for a minute, except rank 1, which first runs this."""
     monkeypatch.setattr(ranks, "_RANK", WAITS.format(f"rank == '1' and {deed}"))
 
 
 def alive() -> list[str]:
-    """The children of this process that still run."""
+    """Return the children of this process that still run."""
     listed = subprocess.run(["ps", "--ppid", str(os.getpid()), "-o", "args="], capture_output=True, text=True)
     return [line for line in listed.stdout.splitlines() if "environ['RANK']" in line]
 
@@ -74,12 +74,12 @@ def test_a_failed_run_says_from_where_it_can_go_on_and_does_when_asked(
     as_rank_1(monkeypatch, "os._exit(3)")
     with pytest.raises(Fault, match=f"continue from step 40: regard train --resume --out {tmp_path} --processes 2"):
         train_on_processes(Job({}, [], str(tmp_path)), 2, 1, remarks.append)
-    begun = "Rank 1 of 2 has ended with status 3 after step 40; the run can continue from step 40"
-    assert remarks == [f"{begun} (restart 1 of 1)."]
+    message = "Rank 1 of 2 has ended with status 3 after step 40; the run can continue from step 40"
+    assert remarks == [f"{message} (restart 1 of 1)."]
 
 
 def test_ctrl_c_is_passed_on_to_all_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They end with the status that says so, and so it is no failure of theirs."""
+    """They end with the corresponding status, so it is not a failure of theirs."""
     ends = "signal.signal(signal.SIGINT, lambda *_: os._exit(130))"
     asks = f"rank == '0' and [time.sleep(0.3), os.kill({os.getpid()}, signal.SIGINT)]"
     monkeypatch.setattr(ranks, "_RANK", WAITS.format(f"{ends}; {asks}"))
@@ -88,9 +88,9 @@ def test_ctrl_c_is_passed_on_to_all_ranks(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_what_can_be_refused_is_refused_before_any_process_is_started(tmp_path: Path) -> None:
     def refused(recipe: str, *settings: str, **more: int) -> str:
-        asked = TrainingRequest(recipe, settings, out=tmp_path / "run", **more)
+        request = TrainingRequest(recipe, settings, out=tmp_path / "run", **more)
         with pytest.raises(Fault) as fault:
-            start_training(asked, silent_audience())
+            start_training(request, silent_audience())
         return str(fault.value)
 
     assert refused("demo", "training.pieces=4", processes=3).startswith(
@@ -148,20 +148,20 @@ def test_a_dry_run_says_what_each_process_would_do_and_hold(tmp_path: Path) -> N
     remarks = list[str]()
     audience = replace(silent_audience(), remark=remarks.append)
     table = TOYS["transformer"].table(tmp_path)
-    asked = TrainingRequest(table, out=tmp_path / "run", processes=4, dry_run=True)
-    start_training(asked, audience)
+    request = TrainingRequest(table, out=tmp_path / "run", processes=4, dry_run=True)
+    start_training(request, audience)
     assert not (tmp_path / "run").exists()
     share = "7 batches of 1 to 11 rows were inspected; each is cut into 4 pieces, 1 for each of 4 processes"
     assert remarks[-2] == f"{share}; 14% of the batches have fewer rows than pieces, which leaves some idle"
     assert re.search(r"each process holds about \d+ MB .* weights \d+, gradients \d+, optimiser \d+", remarks[-1])
     with pytest.raises(Fault, match=r"training.pieces is 512, but the largest of the first batches has \d+ rows"):
-        start_training(replace(asked, processes=512), audience)
-    start_training(replace(asked, processes=1), audience)
+        start_training(replace(request, processes=512), audience)
+    start_training(replace(request, processes=1), audience)
     assert remarks[-2] == "7 batches of 1 to 11 rows were inspected"
 
 
 def begun_run(place: Path) -> TrainingRequest:
-    """A request for the run that was begun in a folder, on two processes."""
+    """Return a request to resume the run in a folder on two processes."""
     table = TOYS["transformer"].table(place) | {"family": "transformer"}
     recipe = check_recipe(apply_settings(table, ["training.pieces=2"]))
     RunFolder(place / "run").begin()
@@ -170,10 +170,10 @@ def begun_run(place: Path) -> TrainingRequest:
 
 
 def test_a_dry_run_of_a_run_that_goes_on_needs_only_what_it_has_prepared(tmp_path: Path) -> None:
-    asked, remarks = replace(begun_run(tmp_path), dry_run=True), list[str]()
+    request, remarks = replace(begun_run(tmp_path), dry_run=True), list[str]()
     for file in filter(Path.is_file, tmp_path.iterdir()):
         file.unlink()
-    start_training(replace(asked, recipe=None, resume=True), replace(silent_audience(), remark=remarks.append))
+    start_training(replace(request, recipe=None, resume=True), replace(silent_audience(), remark=remarks.append))
     assert remarks[-1].startswith("each process holds about")
 
 
@@ -181,34 +181,34 @@ def test_a_dry_run_of_a_run_that_goes_on_needs_only_what_it_has_prepared(tmp_pat
 def test_a_folder_with_a_run_is_refused_before_any_process_starts(
     dry_run: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = replace(begun_run(tmp_path), dry_run=dry_run)
-    monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
+    request = replace(begun_run(tmp_path), dry_run=dry_run)
+    monkeypatch.setattr(ranks, "_Watch", lambda *arguments: pytest.fail("ranks were started"))
     with pytest.raises(Fault, match=r"run already holds a run. Give --resume to continue it or --overwrite"):
-        start_training(asked, silent_audience())
+        start_training(request, silent_audience())
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").touch()
     for overwrite in (False, True):
         with pytest.raises(Fault, match=r"other exists and is not a run of regard. Choose another --out"):
-            start_training(replace(asked, out=tmp_path / "other", overwrite=overwrite), silent_audience())
+            start_training(replace(request, out=tmp_path / "other", overwrite=overwrite), silent_audience())
     with pytest.raises(Fault, match=r"file is a file. Name a folder for the run"):
-        start_training(replace(asked, out=tmp_path / "other" / "file"), silent_audience())
+        start_training(replace(request, out=tmp_path / "other" / "file"), silent_audience())
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_a_run_that_is_finished_starts_no_process(
     dry_run: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, remarks = replace(begun_run(tmp_path), dry_run=dry_run, resume=True), list[str]()
-    monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
+    request, remarks = replace(begun_run(tmp_path), dry_run=dry_run, resume=True), list[str]()
+    monkeypatch.setattr(ranks, "_Watch", lambda *arguments: pytest.fail("ranks were started"))
     monkeypatch.setattr(RunFolder, "facts", lambda folder: Facts(step=10**9, finished=True))
-    started = start_training(asked, replace(silent_audience(), remark=remarks.append))
+    started = start_training(request, replace(silent_audience(), remark=remarks.append))
     assert started.was_finished
     assert remarks == [f"{tmp_path / 'run'} is finished; there is nothing to resume."]
 
 
 def test_a_dry_run_that_would_overwrite_overwrites_nothing(tmp_path: Path) -> None:
-    asked, remarks = replace(begun_run(tmp_path), dry_run=True, overwrite=True), list[str]()
-    start_training(asked, replace(silent_audience(), remark=remarks.append))
+    request, remarks = replace(begun_run(tmp_path), dry_run=True, overwrite=True), list[str]()
+    start_training(request, replace(silent_audience(), remark=remarks.append))
     assert remarks[-1].startswith("each process holds about")
     assert RunFolder(tmp_path / "run").exists()
 
@@ -216,10 +216,12 @@ def test_a_dry_run_that_would_overwrite_overwrites_nothing(tmp_path: Path) -> No
 def test_more_processes_than_a_batch_has_rows_are_refused_before_any_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranks, "_Watch", lambda *given: pytest.fail("ranks were started"))
-    asked = TrainingRequest(TOYS["convnet"].table(tmp_path) | {"family": "convnet"}, out=tmp_path / "run", processes=17)
+    monkeypatch.setattr(ranks, "_Watch", lambda *arguments: pytest.fail("ranks were started"))
+    request = TrainingRequest(
+        TOYS["convnet"].table(tmp_path) | {"family": "convnet"}, out=tmp_path / "run", processes=17
+    )
     with pytest.raises(Fault, match=r"training.pieces is 17, but training.batch is 16. Use fewer processes"):
-        start_training(asked, silent_audience())
+        start_training(request, silent_audience())
 
 
 DEMO = ["demo", "--set", "training.steps=4", "--set", "training.save_every=2", "--set", "training.validate_every=4"]
@@ -232,7 +234,7 @@ TINY = ["--set", "model.width=16", "--set", "model.heads=2", "--set", "training.
 def test_begun_and_resumed_on_one_two_or_four_processes_is_never_stopped(
     begun: int, resumed: int, tmp_path: Path
 ) -> None:
-    """Bit by bit, in four pieces and with dropout."""
+    """Bit for bit, in four pieces and with dropout."""
 
     def train(folder: Path, number: int, *more: str) -> None:
         pieces = ["--set", "training.pieces=4", "--set", "model.dropout=0.1", "--set", "training.validation_beam=0"]
@@ -249,7 +251,7 @@ def test_begun_and_resumed_on_one_two_or_four_processes_is_never_stopped(
 
 
 def rank_1_of(process: subprocess.Popen[bytes]) -> int:
-    """The process that is rank 1 of those which another has started."""
+    """Return the process that is rank 1 of those another started."""
     listed = subprocess.run(["ps", "--ppid", str(process.pid), "-o", "pid="], capture_output=True, text=True)
     return next(
         number
@@ -276,9 +278,9 @@ def test_a_run_that_lost_a_rank_goes_on_and_ends_with_the_bits_of_one_that_did_n
     while process.poll() is None and not RunFolder(tmp_path / "hurt").regular_steps():
         time.sleep(0.05)
     os.kill(rank_1_of(process), deed)
-    _, said = process.communicate(timeout=500)
+    _, message = process.communicate(timeout=500)
     assert process.returncode == 0
-    assert re.search(rf"Rank 1 of 2 {re.escape(words)} after step \d+; .* \(restart 1 of 1", said.decode())
+    assert re.search(rf"Rank 1 of 2 {re.escape(words)} after step \d+; .* \(restart 1 of 1", message.decode())
     whole, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "hurt"))
     assert whole == two
 

@@ -1,4 +1,4 @@
-"""From tasks that answer to what can be drawn: a toy that looks along edges, one through windows, one over cells."""
+"""From answering tasks to drawings: toys that attend along edges, through windows and over cells."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ PICTURE = np.tile(np.arange(6) / 5, (4, 1))
 
 
 class Looker(nn.Module):
-    """Looks somewhere, the same way whatever it reads."""
+    """Module with the same attention for any input."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Looker(nn.Module):
 
 
 class Toy(nn.Module):
-    """A task that answers yes to everything."""
+    """Task that answers yes to everything."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -64,22 +64,22 @@ def test_a_node_and_its_looks() -> None:
     assert (sight.text, sight.output, sight.looks) == ("0", "yes (90\u202f%)", ["nodes to nodes"])
     looks = sight.between()
     assert looks.manner == "edges"
-    found = drawing_of(looks, DrawingRequest()).numbers()
-    assert [node["name"] for node in found["nodes"]] == ["a", "b"]
-    assert found["blocks"][0]["weights"] == [[0.25, 0.75]]
+    numbers = drawing_of(looks, DrawingRequest()).numbers()
+    assert [node["name"] for node in numbers["nodes"]] == ["a", "b"]
+    assert numbers["blocks"][0]["weights"] == [[0.25, 0.75]]
 
 
 def test_windows_on_a_picture() -> None:
-    found = drawing_of(see_answer(Toy("windows"), "six.png").between(), DrawingRequest()).numbers()
-    assert found["title"] == "six.png: yes (90\u202f%)"
-    assert found["steps"] == ["glimpse 1", "glimpse 2"]
-    assert found["centres"] == [[3, 2], [1, 1]]
+    numbers = drawing_of(see_answer(Toy("windows"), "six.png").between(), DrawingRequest()).numbers()
+    assert numbers["title"] == "six.png: yes (90\u202f%)"
+    assert numbers["steps"] == ["glimpse 1", "glimpse 2"]
+    assert numbers["centres"] == [[3, 2], [1, 1]]
 
 
 def test_weights_over_the_cells_of_a_picture() -> None:
-    found = drawing_of(see_answer(Toy("cells"), "six.png").between(), DrawingRequest()).numbers()
-    assert found["grid"] == [2, 3]
-    assert np.array(found["blocks"][0]["weights"]) == pytest.approx(np.full((1, 2, 6), 1 / 6))
+    numbers = drawing_of(see_answer(Toy("cells"), "six.png").between(), DrawingRequest()).numbers()
+    assert numbers["grid"] == [2, 3]
+    assert np.array(numbers["blocks"][0]["weights"]) == pytest.approx(np.full((1, 2, 6), 1 / 6))
 
 
 def test_who_looks_at_nothing_says_so() -> None:

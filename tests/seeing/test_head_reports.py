@@ -1,4 +1,4 @@
-"""Reports on heads over the batches of any task: what adds up, and who has none."""
+"""Reports on heads over the batches of any task: sums, and tasks without heads."""
 
 import math
 from typing import Any
@@ -32,7 +32,7 @@ class Looker(nn.Module):
 
 
 class Toy(nn.Module):
-    """A task whose batches are the weights that it looks with."""
+    """Task whose batches are its attention weights."""
 
     def __init__(self, how: str = "weights") -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What may follow a prompt: the distribution of a language model, and the output vectors nearest to its state."""
+"""Next tokens of a prompt: a language model's distribution, and the output vectors nearest to its state."""
 
 import json
 import math
@@ -33,7 +33,7 @@ def counts(tmp_path: Path) -> LanguageModel:
 
 @pytest.mark.parametrize("kind", ["network", "counts"])
 def test_the_next_token_is_that_of_a_search(kind: str, request: pytest.FixtureRequest) -> None:
-    """The likeliest first token is what a greedy search writes, with the score that it has there."""
+    """A greedy search writes the likeliest first token, with the same score."""
     model = request.getfixturevalue(kind)
     choices = prompt_choices(model, "the cat", shown=3)
     ((best,),) = model.generate(["the cat"], tokens=1, beam=1)
@@ -47,7 +47,7 @@ def test_the_next_token_is_that_of_a_search(kind: str, request: pytest.FixtureRe
 
 
 def test_nearest_are_the_rows_of_the_output_layer_by_their_cosine(network: LanguageModel) -> None:
-    """Worked out by hand from the state after the prompt; what is never written is not among them."""
+    """Computed by hand from the state after the prompt; tokens that are never written are left out."""
     task = network.task
     read = torch.tensor([[task.end, *task.tokeniser.encode("the cat")]])
     with torch.no_grad():
@@ -69,19 +69,19 @@ def test_each_kind_of_file_names_the_nearest(network: LanguageModel, tmp_path: P
     named = [token for token, _ in prompt_choices(network, "the cat").nearest]
     for name in ("next.json", "next.svg", "next.html"):
         view_prompt(network, "the cat", {}, 4).save(tmp_path / name)
-    found = json.loads((tmp_path / "next.json").read_text(encoding="utf-8"))
-    assert [each["token"] for each in found["nearest"]] == named
-    assert found["text"] == "the cat"
+    report = json.loads((tmp_path / "next.json").read_text(encoding="utf-8"))
+    assert [token["token"] for token in report["nearest"]] == named
+    assert report["text"] == "the cat"
     assert "Output vectors nearest to the state" in (tmp_path / "next.svg").read_text(encoding="utf-8")
     assert '"nearest"' in (tmp_path / "next.html").read_text(encoding="utf-8")
-    told = repr(view_prompt(network, "", {}, 4))
-    assert "At the beginning" in told
-    assert "Output vectors nearest to the state, by cosine: " in told
+    text = repr(view_prompt(network, "", {}, 4))
+    assert "At the beginning" in text
+    assert "Output vectors nearest to the state, by cosine: " in text
 
 
 @pytest.mark.usefixtures("no_curves")
 def test_the_whole_way_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Trained, scored, gone on with and looked at; what goes with attention is refused."""
+    """Train, score, continue and look; options about attention are refused."""
     table, run = table_in(tmp_path), str(tmp_path / "run")
     lines = [f'family = "{table["family"]}"']
     for name in ("data", "model", "training"):
@@ -91,9 +91,9 @@ def test_the_whole_way_on_the_command_line(tmp_path: Path, capsys: pytest.Captur
     assert main(["train", str(recipe), "--out", run]) == 0
     capsys.readouterr()
     assert main(["evaluate", run, "--json"]) == 0
-    scores = {each["metric"]: each for each in json.loads(capsys.readouterr().out)["scores"]}
+    scores = {score["metric"]: score for score in json.loads(capsys.readouterr().out)["scores"]}
     assert main(["evaluate", run, "--source", table["data"]["test"], "--json"]) == 0
-    again = {each["metric"]: each["value"] for each in json.loads(capsys.readouterr().out)["scores"]}
+    again = {score["metric"]: score["value"] for score in json.loads(capsys.readouterr().out)["scores"]}
     assert again == {name: pytest.approx(score["value"]) for name, score in scores.items()}
     assert "state carried from sentence to sentence, in one piece" in scores["perplexity"]["signature"]
     assert main(["generate", run, "--prompt", "walrus walrus", "--tokens", "5", "--samples", "2"]) == 0

@@ -1,4 +1,4 @@
-"""From a model to what it may write: the search as it is, the distribution as it is, and what is refused."""
+"""From a model to what it may write: the unchanged search and distribution, and refusals."""
 
 import sys
 from pathlib import Path
@@ -29,13 +29,13 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> TranslationModel:
-    """A model that writes subwords; nobody has trained it, and it takes twenty tokens at most."""
+    """Return an untrained subword model that takes at most twenty tokens."""
     return untrained(tmp_path_factory.mktemp("subwords"), "transformer", "unigram")
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> TranslationModel:
-    """The same of words."""
+    """Return an untrained word model."""
     return untrained(tmp_path_factory.mktemp("words"), "transformer")
 
 
@@ -46,8 +46,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> TranslationModel:
 def test_the_outputs_of_the_tree_are_the_translations(model: TranslationModel, width: int) -> None:
     tree = beam_tree(model, TEXT, width)
     (translated,) = model.translate([TEXT], beam=width, n_best=width)
-    found = [(tree.nodes[place].text, tree.nodes[place].score) for place in tree.outputs]
-    assert found == [tuple(each) for each in translated.n_best]
+    outputs = [(tree.nodes[place].text, tree.nodes[place].score) for place in tree.outputs]
+    assert outputs == [tuple(output) for output in translated.n_best]
     assert [tree.nodes[place].token for place in tree.path(tree.outputs[0])] == [*translated.tokens, "</s>"]
     assert tree.width == width
     assert tree.source == TEXT
@@ -68,7 +68,7 @@ def test_the_length_penalty_changes_the_scores(model: TranslationModel) -> None:
 def test_the_text_of_a_hypothesis_is_what_its_tokens_write(model: TranslationModel) -> None:
     tree = beam_tree(model, TEXT, 3)
     for place in range(0, len(tree.nodes), 7):
-        pieces = [tree.nodes[each].token for each in tree.path(place)]
+        pieces = [tree.nodes[number].token for number in tree.path(place)]
         if not any(piece.startswith("<") for piece in pieces):
             assert tree.nodes[place].text == "".join(pieces).replace("▁", " ").removeprefix(" ")
 
@@ -79,11 +79,11 @@ def test_every_family_has_a_beam_and_a_next_token(family: str, tmp_path: Path) -
     built = untrained(tmp_path, name, **options)
     tree = beam_tree(built, "Ana reads", 3)
     assert tree.nodes[tree.outputs[0]].text == built.translate(["Ana reads"], beam=3)[0].text
-    found = next_choices(built, "Ana reads", prefix="Ana")
+    choices = next_choices(built, "Ana reads", prefix="Ana")
     batch = force_batch(built.task, ["Ana reads"], [built.task.target.encode("Ana")])
     (forced,) = forced_distributions(built.task, batch)
-    wanted = forced[-1].detach().exp().sort(descending=True).values
-    assert found.panels[0].probabilities == pytest.approx(wanted.numpy(), abs=1e-6)
+    expected = forced[-1].detach().exp().sort(descending=True).values
+    assert choices.panels[0].probabilities == pytest.approx(expected.numpy(), abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["bytes", "characters", "unigram"])
@@ -100,64 +100,69 @@ def test_the_distribution_is_what_a_forced_pass_gives(model: TranslationModel) -
     written = model.search_tokens(TEXT)
     (forced,) = forced_distributions(model.task, force_batch(model.task, [TEXT], [written]))
     for at in (0, 2, len(written)):
-        found = next_choices(model, TEXT, at=at, shown=model.task.target.size)
-        order = torch.tensor(found.numbers)
-        own = found.panels[0].probabilities
-        assert forced[at].detach().double().exp()[order].numpy() == pytest.approx(own, abs=1e-6)
-        assert own.sum() == pytest.approx(1)
-        assert (np.diff(own) <= 0).all()
-        assert found.before == model.task.target.pieces(written[:at])
-        assert found.taken is not None
-        assert found.numbers[found.taken] == [*written, model.task.end][at]
+        choices = next_choices(model, TEXT, at=at, shown=model.task.target.size)
+        order = torch.tensor(choices.numbers)
+        probabilities = choices.panels[0].probabilities
+        assert forced[at].detach().double().exp()[order].numpy() == pytest.approx(probabilities, abs=1e-6)
+        assert probabilities.sum() == pytest.approx(1)
+        assert (np.diff(probabilities) <= 0).all()
+        assert choices.before == model.task.target.pieces(written[:at])
+        assert choices.taken is not None
+        assert choices.numbers[choices.taken] == [*written, model.task.end][at]
 
 
 def test_without_a_place_it_is_the_first_token(model: TranslationModel) -> None:
-    found = next_choices(model, TEXT)
-    assert (found.before, found.written) == ([], "")
-    assert found.panels[0].probabilities == pytest.approx(next_choices(model, TEXT, at=0).panels[0].probabilities)
-    assert len(found.tokens) == 12
+    choices = next_choices(model, TEXT)
+    assert (choices.before, choices.written) == ([], "")
+    assert choices.panels[0].probabilities == pytest.approx(next_choices(model, TEXT, at=0).panels[0].probabilities)
+    assert len(choices.tokens) == 12
 
 
 def test_a_prefix_is_what_was_written(model: TranslationModel) -> None:
-    found = next_choices(model, TEXT, prefix="Ana lê")
-    assert found.written == "Ana lê"
-    assert found.before == model.task.target.pieces(model.task.target.encode("Ana lê"))
-    assert found.taken is None
+    choices = next_choices(model, TEXT, prefix="Ana lê")
+    assert choices.written == "Ana lê"
+    assert choices.before == model.task.target.pieces(model.task.target.encode("Ana lê"))
+    assert choices.taken is None
     assert next_choices(model, TEXT, prefix="").before == []
 
 
 def test_steps_are_taken_one_after_the_other_in_the_order_of_sampling(model: TranslationModel) -> None:
     steps = {"top_p": 0.8, "top_k": 40, "temperature": 0.7}
-    found = next_choices(model, TEXT, steps=steps)
-    assert [panel.title for panel in found.panels] == [
+    choices = next_choices(model, TEXT, steps=steps)
+    assert [panel.title for panel in choices.panels] == [
         "the model's own",
         "temperature 0.7",
         "then top-k 40",
         "then top-p 0.8",
     ]
-    assert found.origins == [0, 0, 1, 2]
-    own = torch.from_numpy(found.panels[0].probabilities).log()[None]
-    drawn_from = distribution(own, SamplingOptions(**steps))[0].exp().numpy()
-    assert found.panels[-1].probabilities == pytest.approx(drawn_from)
-    assert found.panels[2].kept == 40
-    assert found.panels[-1].kept < 40
+    assert choices.origins == [0, 0, 1, 2]
+    log_probabilities = torch.from_numpy(choices.panels[0].probabilities).log()[None]
+    drawn_from = distribution(log_probabilities, SamplingOptions(**steps))[0].exp().numpy()
+    assert choices.panels[-1].probabilities == pytest.approx(drawn_from)
+    assert choices.panels[2].kept == 40
+    assert choices.panels[-1].kept < 40
 
 
 def test_without_steps_examples_stand_side_by_side(model: TranslationModel) -> None:
-    found = next_choices(model, TEXT)
-    assert [panel.title for panel in found.panels[1:]] == ["temperature 0.5", "temperature 1.5", "top-k 5", "top-p 0.9"]
-    assert [panel.options for panel in found.panels[1:]] == list(EXAMPLES)
-    assert found.origins == [0] * 5
-    own, bold, wild, *_ = found.panels
-    assert bold.entropy < own.entropy < wild.entropy
+    choices = next_choices(model, TEXT)
+    assert [panel.title for panel in choices.panels[1:]] == [
+        "temperature 0.5",
+        "temperature 1.5",
+        "top-k 5",
+        "top-p 0.9",
+    ]
+    assert [panel.options for panel in choices.panels[1:]] == list(EXAMPLES)
+    assert choices.origins == [0] * 5
+    plain, bold, wild, *_ = choices.panels
+    assert bold.entropy < plain.entropy < wild.entropy
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("temperature", 0.5), ("top_k", 3), ("top_p", 0.3), ("min_p", 0.9), ("typical", 0.2)]
 )
 def test_every_step_changes_something(model: TranslationModel, name: str, value: float) -> None:
-    own, after = next_choices(model, TEXT, steps={name: value}).panels
-    assert not np.allclose(own.probabilities, after.probabilities)
+    plain, after = next_choices(model, TEXT, steps={name: value}).panels
+    assert not np.allclose(plain.probabilities, after.probabilities)
     assert after.probabilities.sum() == pytest.approx(1)
     assert set(STEPS) == {"temperature", "top_k", "top_p", "min_p", "typical"}
 
@@ -169,7 +174,7 @@ def test_watching_sees_none_of_it(model: TranslationModel) -> None:
     assert gazes == []
 
 
-# What is refused
+# Refusals
 
 
 def test_no_text_and_too_much_text(small: TranslationModel) -> None:

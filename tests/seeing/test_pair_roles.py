@@ -94,9 +94,9 @@ def test_pairs_without_links_have_positions_and_same_words_alone(trained: Path) 
 def test_right_words_are_those_whose_tokens_are_all_most_likely(trained: Path) -> None:
     task = regard.load(trained).task
     batch = task.pair_up([(PAIR.source, PAIR.target)])
-    log_probabilities, wanted = task.forced_log_probabilities(batch)
+    log_probabilities, targets = task.forced_log_probabilities(batch)
     words = task.target.words(task.target.encode(PAIR.target))
-    hits = (log_probabilities.argmax(-1) == wanted).tolist()
+    hits = (log_probabilities.argmax(-1) == targets).tolist()
     adjective = all(hit for hit, word in zip(hits, words, strict=False) if word == 3)
     assert right_words(task, [PAIR])["adjective to noun"] == 100 * adjective
 

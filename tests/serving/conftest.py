@@ -14,13 +14,13 @@ from regard.serving.options import ServingOptions
 
 @pytest.fixture(scope="session")
 def forth(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A translator from en to pt with an export."""
+    """Return a translator from en to pt with an export."""
     return make_model(tmp_path_factory.mktemp("serving") / "forth")
 
 
 @pytest.fixture(scope="session")
 def back(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One from pt to en, by torch alone."""
+    """Return one from pt to en that runs on torch alone."""
     return make_model(tmp_path_factory.mktemp("serving") / "back", "pt", "en", export=False, seed=2)
 
 
@@ -35,13 +35,13 @@ def serving_options() -> ServingOptions:
 
 @pytest.fixture(scope="session")
 def running(forth: Path, back: Path, serving_options: ServingOptions) -> Iterator[str]:
-    """The address of a server of both models on loopback, in a thread."""
+    """Return the address of a loopback server of both models, in a thread."""
     with on_loopback(make_app([forth, back], serving_options)) as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def client(running: str) -> Iterator[httpx.Client]:
-    """A client of that server."""
-    with httpx.Client(base_url=running, timeout=60) as found:
-        yield found
+    """Return a client of that server."""
+    with httpx.Client(base_url=running, timeout=60) as http_client:
+        yield http_client

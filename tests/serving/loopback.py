@@ -1,4 +1,4 @@
-"""A server of its own on loopback, in a thread of the test."""
+"""A loopback server in a thread of the test."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ WAIT = 20.0  # seconds, for what takes a moment
 
 @contextmanager
 def on_loopback(app: Guard) -> Iterator[str]:
-    """Its address; at the end it finishes what it accepted."""
+    """Yield its address; at the end it finishes the requests it accepted."""
     listening = bind("127.0.0.1", 0)
     ready = threading.Event()
     server = Server(configure(app, 60), app, ready.set)
@@ -29,7 +29,7 @@ def on_loopback(app: Guard) -> Iterator[str]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Come back when something has come about."""
+    """Wait until a condition holds."""
     end = time.monotonic() + WAIT
     while not condition():
         assert time.monotonic() < end, "it never came"

@@ -1,4 +1,4 @@
-"""Models without weights and without torch, which answer what a person can check."""
+"""Models without weights and torch, with answers that can be checked by hand."""
 
 import threading
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from regard.verbs.answer.door import AnswerBody
 
 
 class Oracle(Served):
-    """A model that can do what it is told it can, and gives riddles."""
+    """Model with the abilities it is given; it answers with riddles."""
 
     gives, verb = "riddles", "prophesy"
 
@@ -44,10 +44,10 @@ class Oracle(Served):
 
 
 class Parity(Oracle):
-    """Says of a node whether its number is even, of a picture whether its bytes are an even number, of a text likewise.
+    """Returns whether a node's number, or the number of bytes of a picture or text, is even.
 
-    Of a sentence it says so of each word, or of each letter where it is raw. With a gate it halts in every batch till
-    that is open.
+    For a sentence it answers for each word, or each letter if raw. With a gate it halts in every batch until that is
+    open.
     """
 
     def __init__(self, reads: Reads = "nodes", gate: threading.Event | None = None) -> None:
@@ -56,14 +56,14 @@ class Parity(Oracle):
 
     def ask(self, request: VerbRequest, **more: Any) -> list[Answer | Tags]:
         assert isinstance(request, AnswerBody)
-        inputs = [each.content for each in request.inputs if isinstance(each, Held)]
+        inputs = [item.content for item in request.inputs if isinstance(item, Held)]
         self.batches.append(inputs)
         self.begun.set()
         if self.gate is not None:
             assert self.gate.wait(20)
         if self.reads == "tokens":
-            return [self._tags(list(each) if request.raw else each.split()) for each in inputs]
-        return [self._answer(self._number(each)) for each in inputs]
+            return [self._tags(list(sentence) if request.raw else sentence.split()) for sentence in inputs]
+        return [self._answer(self._number(item)) for item in inputs]
 
     def _tags(self, words: list[str]) -> Tags:
         tags = [self._answer(len(word)).answer for word in words]

@@ -32,12 +32,12 @@ def description(kind: str) -> jsonschema_rs.Validator:
 
 
 def allowed(kind: str, body: Any) -> bool:
-    """Whether the description of the interface allows this body."""
+    """Return True if the interface description allows this body."""
     return description(kind).is_valid(body)
 
 
 def refusal(kind: type[Options], body: Any) -> str | None:
-    """What is said against this body, sent as JSON."""
+    """Return the refusal of this body, sent as JSON."""
     try:
         read_request(kind, parse_json(json.dumps(body).encode()))
     except Refusal as refused:
@@ -72,13 +72,13 @@ VALUES = st.sampled_from(
 def test_what_is_described_is_what_is_accepted(kind: type[VerbRequest], data: st.DataObject) -> None:
     names = st.sampled_from([*NAMES[kind], "nonsense"])
     body = BODIES[kind] | data.draw(st.dictionaries(names, VALUES, max_size=3))
-    said = refusal(kind, body)
-    if said is not None and ("There are" in said or "best of" in said):
+    message = refusal(kind, body)
+    if message is not None and ("There are" in message or "best of" in message):
         return  # as many as there are texts, no more than there are samples: no schema can compare that
     undescribed = {rule.field for rule in kind.rules if isinstance(rule, Need) and not rule.is_described}
-    if said is not None and undescribed & body.keys():
+    if message is not None and undescribed & body.keys():
         return  # and some rules are left to the sentence that refuses
-    assert allowed(kind.__name__, body) == (said is None), (body, said)
+    assert allowed(kind.__name__, body) == (message is None), (body, message)
 
 
 ONCE_ALLOWED = [
@@ -155,4 +155,4 @@ def test_so_it_is_for_clients_of_libretranslate(client: httpx.Client, changed: l
 
 def test_a_schema_can_disagree() -> None:
     assert not allowed("TranslateBody", {})
-    assert allowed("TranslateBody", {"text": "Ana", "model": "nobody"})  # who is there, no description can know
+    assert allowed("TranslateBody", {"text": "Ana", "model": "nobody"})  # no description can know which models exist

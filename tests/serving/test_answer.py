@@ -1,4 +1,4 @@
-"""/v1/answer: an answer for each input, whatever a model reads, with models that have no torch in them."""
+"""/v1/answer: an answer for each input of any kind, with models without torch."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -37,10 +37,10 @@ def picture(content: bytes) -> dict[str, str]:
 )
 def test_an_answer_for_each_input(reads: Reads, inputs: list[Any], answers: list[str]) -> None:
     with served(reads) as client:
-        found = client.post("/v1/answer", json={"inputs": inputs}).json()
-    assert found["model"] == "parity"
-    assert [each["answer"] for each in found["answers"]] == answers
-    assert found["answers"][0]["probability"] == found["answers"][0]["probabilities"][answers[0]] == 0.75
+        report = client.post("/v1/answer", json={"inputs": inputs}).json()
+    assert report["model"] == "parity"
+    assert [answer["answer"] for answer in report["answers"]] == answers
+    assert report["answers"][0]["probability"] == report["answers"][0]["probabilities"][answers[0]] == 0.75
 
 
 def test_a_tag_for_each_word() -> None:

@@ -1,4 +1,4 @@
-"""Models that answer, served from their folders: what the server gives is what Python and `regard look` give."""
+"""Answering models served from their folders: the server matches Python and `regard look`."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -41,12 +41,12 @@ def test_the_nodes_of_a_graph(tmp_path: Path) -> None:
     task = regard.load(folder).task
     expected = task.answers(task.read(["0", "7"]))
     with serving(folder) as client:
-        found = client.post("/v1/answer", json={"inputs": [0, "7"]}).json()["answers"]
+        answers = client.post("/v1/answer", json={"inputs": [0, "7"]}).json()["answers"]
         looks = client.post("/v1/look", json={"input": 7}).json()
         wrong = client.post("/v1/answer", json={"inputs": [99]})
         (model,) = client.get("/v1/models").json()["models"]
-    assert [each["answer"] for each in found] == [each.answer for each in expected]
-    assert found[1]["probabilities"] == pytest.approx(expected[1].probabilities, abs=1e-6)
+    assert [answer["answer"] for answer in answers] == [answer.answer for answer in expected]
+    assert answers[1]["probabilities"] == pytest.approx(expected[1].probabilities, abs=1e-6)
     assert looks["view"] == "graph"
     assert (looks["looks"]["nodes"][0]["name"], len(looks["looks"]["blocks"])) == ("7", 2)
     assert (wrong.status_code, "There is no node 99" in wrong.json()["error"]) == (400, True)
@@ -72,16 +72,16 @@ def test_pictures(tmp_path: Path) -> None:
     small = BytesIO()
     Image.new("L", (3, 2)).save(small, "PNG")
     with serving(folder) as client:
-        given = {"picture": b64encode(image.read_bytes()).decode()}
-        (found,) = client.post("/v1/answer", json={"inputs": [given]}).json()["answers"]
-        looks = client.post("/v1/look", json={"input": given}).json()
+        item = {"picture": b64encode(image.read_bytes()).decode()}
+        (result,) = client.post("/v1/answer", json={"inputs": [item]}).json()["answers"]
+        looks = client.post("/v1/look", json={"input": item}).json()
         other = {"picture": b64encode(small.getvalue()).decode()}
         (fitted,) = client.post("/v1/answer", json={"inputs": [other]}).json()["answers"]
         seen = client.post("/v1/look", json={"input": other}).json()
         wrong = client.post("/v1/answer", json={"inputs": [other], "as_is": True})
         unseen = client.post("/v1/look", json={"input": other, "as_is": True})
         none = client.post("/v1/answer", json={"inputs": [{"picture": b64encode(b"none").decode()}]})
-    assert (found["answer"], found["probability"]) == (expected.answer, pytest.approx(expected.probability, abs=1e-6))
+    assert (result["answer"], result["probability"]) == (expected.answer, pytest.approx(expected.probability, abs=1e-6))
     assert looks["view"] == "windows"
     assert looks["looks"]["title"].startswith(f"The picture: {expected.answer} (")
     assert looks["looks"]["picture"]["width"] == width
@@ -89,5 +89,5 @@ def test_pictures(tmp_path: Path) -> None:
         assert f"The picture has 2 × 3 pixels, expected {height} × {width}" in refused.json()["error"]
     assert fitted["remark"] == seen["remark"]
     assert fitted["remark"].startswith("The picture is adapted to the training pictures: scaled from 2 × 3 to ")
-    assert found["remark"] == looks["remark"] == ""
+    assert result["remark"] == looks["remark"] == ""
     assert none.json()["error"].startswith("The picture is not in a picture format that can be read")

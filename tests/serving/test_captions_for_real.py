@@ -48,12 +48,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_any_picture_is_captioned_whatever_its_size(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["caption", str(folder / "run"), str(folder / "my.png"), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["file"] == str(folder / "my.png")
-    assert np.array(found["attention"][0]["weights"]).shape == (2, 2)
+    report = json.loads(capsys.readouterr().out)
+    assert report["file"] == str(folder / "my.png")
+    assert np.array(report["attention"][0]["weights"]).shape == (2, 2)
     model = regard.load(folder / "run", device="cpu")
     (again,) = model.caption([(folder / "my.png").read_bytes()])
-    assert again.text == found["text"]
+    assert again.text == report["text"]
     with pytest.raises(Fault, match="The array holds 49 × 384 numbers; this model reads pictures of 8 × 8 pixels"):
         model.caption([np.zeros((49, 384), np.float32)])
 
@@ -72,9 +72,9 @@ def test_what_is_no_picture_is_refused_in_one_sentence(
 ) -> None:
     (tmp_path / "text.jpg").write_text("a red circle above a blue square")
     assert main(["caption", str(folder / "run"), str(tmp_path / "text.jpg")]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert "text.jpg is not in a picture format that can be read" in told
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert "text.jpg is not in a picture format that can be read" in message
 
 
 def test_what_each_word_looked_at_is_drawn_over_the_picture_itself(folder: Path, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_the_server_describes_pictures_and_shows_their_places(folder: Path) -> N
     picture = sent((folder / "my.png").read_bytes())
     with on_loopback(make_app([folder / "run"])) as address, httpx.Client(base_url=address) as client:
         answer = client.post("/v1/caption", json={"pictures": [picture, picture], "beam": 2}).json()
-        assert [set(each) for each in answer["captions"]] == [{"text", "score", "attention"}] * 2
+        assert [set(caption) for caption in answer["captions"]] == [{"text", "score", "attention"}] * 2
         looked = client.post("/v1/look", json={"input": picture}).json()
         assert (looked["view"], looked["looks"]["grid"]) == ("overlay", [2, 2])
         refused = client.post("/v1/caption", json={"pictures": [sent(b"a text")]})
@@ -116,14 +116,14 @@ def test_the_server_describes_pictures_and_shows_their_places(folder: Path) -> N
 
 def test_the_server_draws_captions_at_random_as_python_does(folder: Path) -> None:
     content, sample = (folder / "my.png").read_bytes(), {"seed": 5, "temperature": 3.0}
-    drawn = regard.load(folder / "run", device="cpu").caption([content] * 8, sample=sample, attention=False)
-    asked = {"pictures": [{"picture": b64encode(content).decode()}] * 8, "sample": sample, "attention": False}
+    captions = regard.load(folder / "run", device="cpu").caption([content] * 8, sample=sample, attention=False)
+    request = {"pictures": [{"picture": b64encode(content).decode()}] * 8, "sample": sample, "attention": False}
     options = ServingOptions.model_validate({"batching": {"rows": 3}})
     with on_loopback(make_app([folder / "run"], options)) as address, httpx.Client(base_url=address) as client:
-        answer = client.post("/v1/caption", json=asked).json()
-        clash = client.post("/v1/caption", json=asked | {"beam": 2}).json()["error"]
-    assert [each["text"] for each in answer["captions"]] == [each.text for each in drawn]
-    assert len({each.text for each in drawn}) > 1
+        answer = client.post("/v1/caption", json=request).json()
+        clash = client.post("/v1/caption", json=request | {"beam": 2}).json()["error"]
+    assert [caption["text"] for caption in answer["captions"]] == [caption.text for caption in captions]
+    assert len({caption.text for caption in captions}) > 1
     assert "a sampled caption uses neither" in clash
 
 
@@ -177,9 +177,9 @@ def test_an_encoder_halves_the_sides_and_knows_the_places() -> None:
     assert encoder.grid == (3, 3)  # 10, 5, 3
     black = encoder(torch.zeros(1, 100, 3))
     assert black.shape == (1, 9, 5)
-    assert not torch.equal(black[0, 0], black[0, 8])  # the same is there, but elsewhere
+    assert not torch.equal(black[0, 0], black[0, 8])  # the same file, elsewhere
     both = encoder(torch.cat([torch.zeros(1, 100, 3), torch.rand(1, 100, 3)]))
-    torch.testing.assert_close(both[:1], black)  # whatever stands beside it in a batch
+    torch.testing.assert_close(both[:1], black)  # whatever else is in the batch
 
 
 def test_pictures_lie_in_a_folder_or_an_archive_and_nowhere_else(tmp_path: Path) -> None:

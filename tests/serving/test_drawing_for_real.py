@@ -44,21 +44,21 @@ def picture(tmp_path: Path) -> Path:
 
 def test_pixels_become_white_as_often_as_they_are_bright_and_once_for_all() -> None:
     grey = np.tile(np.array([0, 64, 255], np.uint8), (4000, 1, 1))
-    found = binarise(grey, [1, 0])
-    assert set(np.unique(found)) == {0, 255}
-    shares = (found == 255).mean(axis=(0, 1))
+    result = binarise(grey, [1, 0])
+    assert set(np.unique(result)) == {0, 255}
+    shares = (result == 255).mean(axis=(0, 1))
     np.testing.assert_allclose(shares, [0, 64 / 255, 1], atol=0.02)
-    np.testing.assert_array_equal(found, binarise(grey, [1, 0]))
-    assert (found != binarise(grey, [2, 0])).any()
+    np.testing.assert_array_equal(result, binarise(grey, [1, 0]))
+    assert (result != binarise(grey, [2, 0])).any()
 
 
 def test_two_pictures_on_a_scene_add_up_and_come_from_the_same_part_of_the_data() -> None:
     shades = np.array([10, 200, 77], np.uint8)[:, None, None] * np.ones((1, 2, 2), np.uint8)
     scene = Scene(side=3, pictures=2)
-    found = make_scenes(shades, np.array([0, 1]), scene, (1,), among=np.array([0, 1]))
-    for row, own in enumerate((10, 200)):
-        there = {int(value) for value in np.unique(found[row])}
-        assert own in there or own + 10 in there or 255 in there
+    result = make_scenes(shades, np.array([0, 1]), scene, (1,), among=np.array([0, 1]))
+    for row, shade in enumerate((10, 200)):
+        there = {int(value) for value in np.unique(result[row])}
+        assert shade in there or shade + 10 in there or 255 in there
         assert there <= {0, 10, 20, 200, 210, 255}  # never the third, and 200 + 200 is white
 
 
@@ -68,12 +68,12 @@ def test_a_captured_pass_gives_the_loss_and_the_tallies_of_a_batch(folder: Path)
     passes = Passes(task, task, "float32")
     passes.replay(batch)
     torch.manual_seed(7)
-    found = passes.replay(batch)
+    loss = passes.replay(batch)
     torch.manual_seed(7)
     expected = task.loss(batch)
-    assert found.total.item() == pytest.approx(expected.total.item(), rel=1e-5)
-    parts = [found.tallies[name].value for name in ("reconstruction", "divergence")]
-    assert sum(parts) == pytest.approx(found.total.item() / batch.rows, rel=1e-5)
+    assert loss.total.item() == pytest.approx(expected.total.item(), rel=1e-5)
+    parts = [loss.tallies[name].value for name in ("reconstruction", "divergence")]
+    assert sum(parts) == pytest.approx(loss.total.item() / batch.rows, rel=1e-5)
 
 
 def test_importance_samples_tighten_what_is_measured(folder: Path) -> None:
@@ -84,7 +84,7 @@ def test_importance_samples_tighten_what_is_measured(folder: Path) -> None:
     measures = task.measure(batch)
     often = measures["bound"]
     assert often.tally.value < once["bound"].tally.value
-    # Each sample has noise of its own: the mean over twenty draws is not what the first of them gave.
+    # Each sample has its own noise: the mean over twenty draws differs from the first.
     assert measures["reconstruction"].tally.value != once["reconstruction"].tally.value
     assert often.signature == "nats a picture, of 20 importance samples"
 
@@ -102,10 +102,10 @@ def test_the_command_writes_pictures_an_animation_and_numbers(folder: Path, mode
         "frames.png": ((2 * side + 18, side + 12), 1),
         "d.gif": ((side + 12, side + 12), 2),
     }
-    (drawn,) = json.loads((tmp_path / "d.json").read_text())["drawings"]
+    (drawing,) = json.loads((tmp_path / "d.json").read_text())["drawings"]
     (expected,) = model.draw(seed=5)
-    np.testing.assert_allclose(drawn["picture"], expected.as_dict()["picture"])
-    assert [set(window) for window in drawn["windows"]] == [{"across", "down", "side", "blur"}] * 2
+    np.testing.assert_allclose(drawing["picture"], expected.as_dict()["picture"])
+    assert [set(window) for window in drawing["windows"]] == [{"across", "down", "side", "blur"}] * 2
     assert main(["draw", str(folder), "-o", str(tmp_path / "d.svg")]) == 2
 
 
@@ -129,10 +129,10 @@ def test_one_looks_at_the_reading_windows_on_a_picture_of_ones_own(
 
 def test_the_server_draws(folder: Path, model: Model) -> None:
     with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address, timeout=60) as client:
-        found = client.post("/v1/draw", json={"count": 2, "seed": 5}).json()
+        report = client.post("/v1/draw", json={"count": 2, "seed": 5}).json()
         refused = client.post("/v1/draw", json={"count": 65})
-    first, second = found["drawings"]
-    assert found["seed"] == 5
+    first, second = report["drawings"]
+    assert report["seed"] == 5
     assert first["drawing"] == model.draw(1, 5)[0].as_dict() != second["drawing"]
     with Image.open(io.BytesIO(b64decode(second["animation"]))) as film:
         assert film.n_frames == 2

@@ -1,4 +1,4 @@
-"""/v1/embed: the vectors of texts as Python has them."""
+"""/v1/embed: the same text vectors as in Python."""
 
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ def test_vectors_are_those_of_python(client: httpx.Client, forth: Path) -> None:
     answer = client.post("/v1/embed", json={"text": texts, "layer": 1})
     assert answer.status_code == 200, answer.text
     assert answer.json()["model"] == "forth"
-    for found, expected in zip(answer.json()["texts"], regard.load(forth).embed(texts, 1), strict=True):
-        assert (found["tokens"], found["words"]) == (expected.text.tokens, expected.text.words)
-        assert found["word_of_token"] == expected.text.places
-        (layer,) = found["layers"]
+    for vectors, expected in zip(answer.json()["texts"], regard.load(forth).embed(texts, 1), strict=True):
+        assert (vectors["tokens"], vectors["words"]) == (expected.text.tokens, expected.text.words)
+        assert vectors["word_of_token"] == expected.text.places
+        (layer,) = vectors["layers"]
         assert layer["layer"] == 1
         assert layer["sentence"] == pytest.approx(expected.sentence[1].tolist(), abs=1e-5)
         for one, other in zip(layer["tokens"], expected.layers[1].tolist(), strict=True):
@@ -46,15 +46,15 @@ def test_what_there_is_not_is_refused(client: httpx.Client, question: dict[str, 
 def test_an_answer_has_no_more_numbers_than_is_granted(back: Path) -> None:
     options = ServingOptions.model_validate({"limits": {"vectors": 90}})
     with on_loopback(make_app([back], options)) as address:
-        found = [httpx.post(f"{address}/v1/embed", json={"text": "a casa"} | more) for more in ({}, {"layer": 0})]
-    assert [each.status_code for each in found] == [400, 200]
-    assert "The vectors have 96 numbers, but the limit here is 90. Ask for one 'layer'" in found[0].json()["error"]
+        responses = [httpx.post(f"{address}/v1/embed", json={"text": "a casa"} | more) for more in ({}, {"layer": 0})]
+    assert [response.status_code for response in responses] == [400, 200]
+    assert "The vectors have 96 numbers, but the limit here is 90. Ask for one 'layer'" in responses[0].json()["error"]
 
 
 def test_what_has_too_many_numbers_is_not_worked_on_to_the_end(back: Path) -> None:
-    """All of it was held in memory before it was refused."""
+    """All of it used to be held in memory before the refusal."""
     options = ServingOptions.model_validate({"limits": {"vectors": 90}, "batching": {"rows": 1}})
     with on_loopback(make_app([back], options)) as address:
-        found = httpx.post(f"{address}/v1/embed", json={"text": ["a casa"] * 10, "layer": 0})
-    assert found.status_code == 400
-    assert "The vectors of the first 3 texts have 96 numbers, but the limit here is 90." in found.json()["error"]
+        response = httpx.post(f"{address}/v1/embed", json={"text": ["a casa"] * 10, "layer": 0})
+    assert response.status_code == 400
+    assert "The vectors of the first 3 texts have 96 numbers, but the limit here is 90." in response.json()["error"]

@@ -1,4 +1,4 @@
-"""One flow behind every door: a made-up verb declares its own, and is read, bounded, numbered, streamed and written."""
+"""One flow behind every door: a made-up verb is read, bounded, numbered, streamed and written."""
 
 import json
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ class ProphesyRequest(VerbRequest):
 
 
 class ProphesyBody(ProphesyRequest, ModelBody):
-    """Questions for an oracle, and which oracle."""
+    """Questions for an oracle, and the oracle to ask."""
 
     stream: bool = False
 
@@ -70,7 +70,7 @@ class LengthAnswer(DoorAnswer):
 
 
 class Pythia(Oracle):
-    """Gives every question back in capitals, three at a time, and knows none that has a digit in it."""
+    """Returns every question in capitals, three at a time, and knows none with a digit."""
 
     def __init__(self) -> None:
         super().__init__("pythia", ["prophesy"])
@@ -91,10 +91,10 @@ def check(question: Question[ProphesyBody]) -> ProphesyBody:
 
 
 def aloud(question: Question[ProphesyBody], tell: Tell) -> str:
-    (asked,) = question.body.questions
-    for number, letter in enumerate(asked):
+    (words,) = question.body.questions
+    for number, letter in enumerate(words):
         tell("letter", Riddle(text=letter, number=number))
-    return asked.upper()
+    return words.upper()
 
 
 LISTED = VerbDoor(
@@ -107,7 +107,7 @@ LISTED = VerbDoor(
     texts="questions",
     ready=check,
     price=Price("letters", 1000, ordinary=250),
-    costs=lambda question: [1.0 + len(each) for each in question.body.questions],
+    costs=lambda question: [1.0 + len(question) for question in question.body.questions],
     work=lambda question: question.model.ask(question.body, first=question.first),
     write=lambda text: Riddle(text=text, number=len(text)),
     listed="riddles",
@@ -139,7 +139,7 @@ def test_items_are_worked_on_some_at_a_time_and_answered_in_their_order(monkeypa
     pythia, questions = Pythia(), [letter * (number + 1) for number, letter in enumerate("abcdefg")]
     with served(pythia, monkeypatch) as client:
         answer = client.post("/v1/prophesy", json={"questions": questions}).json()
-    assert answer["riddles"] == [{"text": each.upper(), "number": len(each)} for each in questions]
+    assert answer["riddles"] == [{"text": question.upper(), "number": len(question)} for question in questions]
     assert (answer["model"], list(answer)) == ("pythia", ["model", "seconds", "riddles"])
     assert len(pythia.asked) > 1
     assert all(questions[first : first + len(some)] == some for first, some in pythia.asked)

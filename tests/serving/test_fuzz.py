@@ -1,4 +1,4 @@
-"""Whatever is thrown at it, the server answers in its own words, and lives."""
+"""The server answers any input in its own words, and survives."""
 
 import json
 from typing import Any
@@ -23,15 +23,15 @@ QUIET = settings(max_examples=15, deadline=None, suppress_health_check=list(Heal
 
 
 def answered(client: httpx.Client, path: str, content: bytes, kind: str = "application/json") -> Any:
-    """The answer, which is a good one, or an error in one sentence."""
+    """Return the answer, which is good or an error in one sentence."""
     answer = client.post(path, content=content, headers={"Content-Type": kind})
     assert answer.status_code in (200, 400, 413, 415), answer.text
-    found = answer.json()
+    report = answer.json()
     if answer.status_code != 200:
-        assert list(found) == ["error"]
-        assert found["error"]
+        assert list(report) == ["error"]
+        assert report["error"]
     assert client.get("/health").status_code == 200
-    return found
+    return report
 
 
 def test_the_description_is_whole(client: httpx.Client) -> None:
@@ -134,8 +134,8 @@ def test_ten_thousand_empty_sentences(client: httpx.Client) -> None:
         for path, name in (("/translate", "q"), ("/v1/translate", "text")):
             content = json.dumps({name: texts, "source": "en", "target": "pt"}).encode()
             assert "limit" in answered(client, path, content)["error"]
-    found = answered(client, "/v1/translate", json.dumps({"text": "\n" * 2000, "model": "forth"}).encode())
-    assert found["translations"][0]["text"].strip() == ""
+    report = answered(client, "/v1/translate", json.dumps({"text": "\n" * 2000, "model": "forth"}).encode())
+    assert report["translations"][0]["text"].strip() == ""
 
 
 def test_a_huge_body_is_refused(client: httpx.Client) -> None:

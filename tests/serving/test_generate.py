@@ -1,4 +1,4 @@
-"""/v1/generate and /v1/prompt: a language model goes on with a prompt and reads it as Python has it."""
+"""/v1/generate and /v1/prompt: a language model continues and reads a prompt as in Python."""
 
 import json
 import sys
@@ -55,7 +55,7 @@ def test_texts_are_those_of_python(served: httpx.Client, folder: Path, more: dic
     options = {name: value for name, value in question.items() if name != "prompt"}
     expected = model.generate(prompts, **options)
     assert answer.json()["model"] == "ngrams"
-    assert answer.json()["texts"] == [[each.as_dict() for each in texts] for texts in expected]
+    assert answer.json()["texts"] == [[text.as_dict() for text in texts] for texts in expected]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_is_too_much_or_does_not_go_together_is_refused(
 
 
 def test_many_prompts_take_turns_and_come_out_the_same(folder: Path, served: httpx.Client) -> None:
-    """What is drawn depends on the number of a prompt, in whatever turn it is drawn."""
+    """Samples depend on the number of a prompt, not on its turn."""
     question = {"prompt": ["the cat", "the", ""], "tokens": 5, "sample": {"seed": 4}}
     one_by_one = ServingOptions.model_validate({"batching": {"rows": 1}})
     with on_loopback(make_app([folder], one_by_one)) as address:
@@ -89,7 +89,7 @@ def test_many_prompts_take_turns_and_come_out_the_same(folder: Path, served: htt
 
 
 def events(answer: httpx.Response) -> list[tuple[str, Any]]:
-    """The kinds and the data of a stream of events."""
+    """Return the kinds and the data of a stream of events."""
     assert answer.status_code == 200, answer.text
     parts = [event.split("\n") for event in answer.text.strip().split("\n\n")]
     return [(kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for kind, data in parts]
@@ -113,13 +113,13 @@ def test_what_is_wrong_with_a_stream_is_said_in_it_or_before_it(served: httpx.Cl
         400,
         "A stream continues one prompt only; give one, or ask without 'stream'.",
     )
-    ((kind, told),) = events(served.post("/v1/generate", json={"beam": 2, "search": {"groups": 3}, "stream": True}))
+    ((kind, data),) = events(served.post("/v1/generate", json={"beam": 2, "search": {"groups": 3}, "stream": True}))
     assert kind == "error"
-    assert "a beam of 2 cannot be divided into 3 groups" in told["error"]
+    assert "a beam of 2 cannot be divided into 3 groups" in data["error"]
 
 
 def test_who_stops_listening_stops_the_search(served: httpx.Client) -> None:
-    """The next request is served at once, though the one before would have written for long."""
+    """The next request is served at once, though the previous one would have run for long."""
     question = {"prompt": "the", "tokens": 200, "past_end": True, "stream": True}
     with served.stream("POST", "/v1/generate", json=question) as answer:
         assert next(answer.iter_lines()) == "event: token"
@@ -132,10 +132,10 @@ def test_a_prompt_is_read_as_python_does(served: httpx.Client, folder: Path) -> 
     assert isinstance(model, LanguageModel)
     expected = model.read_prompt(PromptRequest(prompt="the cat\nthe", shown=4))
     assert (answer["model"], answer["stem"]) == ("ngrams", "the cat\nthe")
-    assert [each["token"] for each in answer["tokens"]] == ["the", "cat", "</s>", "the"]
-    assert [each["score"] for each in answer["tokens"]] == pytest.approx([each.score for each in expected.tokens])
-    found = [(each["token"], each["text"], each["end"]) for each in answer["next"]]
-    assert found == [(each.token, each.text, each.end) for each in expected.next]
+    assert [token["token"] for token in answer["tokens"]] == ["the", "cat", "</s>", "the"]
+    assert [token["score"] for token in answer["tokens"]] == pytest.approx([token.score for token in expected.tokens])
+    choices = [(choice["token"], choice["text"], choice["end"]) for choice in answer["next"]]
+    assert choices == [(choice.token, choice.text, choice.end) for choice in expected.next]
     assert answer["rest"]["count"] == expected.others
     assert answer["perplexity"] == pytest.approx(expected.perplexity)
 

@@ -1,4 +1,4 @@
-"""A decoder-only Transformer served: texts that end with the context, token by token too, and what it looked at."""
+"""A served decoder-only Transformer: texts that end with the context, streaming, and attention."""
 
 from pathlib import Path
 
@@ -29,11 +29,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_goes_on_streams_and_looks(folder: Path) -> None:
-    asked = {"prompt": "the cat", "tokens": 20, "past_end": True}
+    request = {"prompt": "the cat", "tokens": 20, "past_end": True}
     with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address, timeout=60) as client:
-        whole = client.post("/v1/generate", json=asked).json()
-        streamed = client.post("/v1/generate", json=asked | {"stream": True}).text
-        forgetting = client.post("/v1/generate", json=asked | {"when_full": "forget"}).json()
+        whole = client.post("/v1/generate", json=request).json()
+        streamed = client.post("/v1/generate", json=request | {"stream": True}).text
+        forgetting = client.post("/v1/generate", json=request | {"when_full": "forget"}).json()
         looks = client.post("/v1/look", json={"input": "the cat sat"}).json()
         refused = client.post("/v1/generate", json={"prompt": "the " * 9})
         among_others = client.post("/v1/generate", json={"prompt": ["the"] * 40 + ["the " * 9], "tokens": 500})

@@ -1,4 +1,4 @@
-"""Doors are open by what the models can do; at the others is one sentence that says what they can."""
+"""The models' abilities decide which doors are open; the others name these abilities in one sentence."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def test_what_no_model_can_is_refused_with_what_it_can(door: Door) -> None:
 def test_beside_others_each_is_asked_for_what_it_can(back: Path) -> None:
     models = [Oracle("delphi"), *open_models([back])]
     with on_loopback(app_of(models)) as address, httpx.Client(base_url=address, timeout=60) as client:
-        assert [each["name"] for each in client.get("/v1/models").json()["models"]] == ["delphi", "back"]
+        assert [model["name"] for model in client.get("/v1/models").json()["models"]] == ["delphi", "back"]
         text = {"text": "Eu amo livros."}
         assert client.post("/v1/translate", json=text).json()["model"] == "back"
         assert client.get("/languages").json()[0]["code"] == "pt"

@@ -1,4 +1,4 @@
-"""Models of other makes: imported from OPUS-MT's format, and recurrent; all that the page asks for works with them."""
+"""Other kinds of models: imported from OPUS-MT's format, and recurrent; all page requests work with them."""
 
 import math
 import sys
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
 from marian_models import make
 
 TEXT = "Ana sees the red house."
-HEADS = {  # of each block, on each side that has attention
+HEADS = {  # for each block, on each side that has attention
     "opus": {"encoder": [4, 4], "decoder": [4, 4, 4], "cross": [4, 4, 4]},
     "uneven": {"encoder": [2], "decoder": [8, 8, 8], "cross": [8, 8, 8]},
     "luong": {"cross": [1]},
@@ -37,9 +37,9 @@ LOOKING = [name for name, heads in HEADS.items() if heads]
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("others")
     uneven = {"encoder_attention_heads": 2, "decoder_attention_heads": 8, "encoder_layers": 1}
-    made = {"opus": {}, "uneven": {"separate": True, **uneven}}
+    shapes = {"opus": {}, "uneven": {"separate": True, **uneven}}
     short = {"search": {"max_length": 8}}  # random weights seldom end by themselves
-    for name, shape in made.items():
+    for name, shape in shapes.items():
         make(folder / "marian" / name, **shape, **short)
         assert main(["import", "marian", str(folder / "marian" / name), "-o", str(folder / name)]) == 0
     for name in ("luong", "bottleneck"):
@@ -82,26 +82,26 @@ def test_clients_translate_with_them(others: httpx.Client, models: Any, name: st
 @pytest.mark.parametrize("name", HEADS)
 def test_translations_are_explained(others: httpx.Client, models: Any, name: str) -> None:
     (expected,) = models[name].translate([TEXT], n_best=2)
-    (found,) = asked(others, "translate", name, n_best=2)["translations"]
-    assert (found["text"], found["tokens"]) == (expected.text, expected.tokens)
-    assert found["score"] == pytest.approx(expected.score, abs=1e-5)
-    assert [tuple(link) for link in found["alignment"]] == expected.alignment
-    assert [each["text"] for each in found["n_best"]] == [text for text, _ in expected.n_best]
+    (translation,) = asked(others, "translate", name, n_best=2)["translations"]
+    assert (translation["text"], translation["tokens"]) == (expected.text, expected.tokens)
+    assert translation["score"] == pytest.approx(expected.score, abs=1e-5)
+    assert [tuple(link) for link in translation["alignment"]] == expected.alignment
+    assert [output["text"] for output in translation["n_best"]] == [text for text, _ in expected.n_best]
 
 
 @pytest.mark.parametrize("name", LOOKING)
 def test_attention_has_every_head(others: httpx.Client, name: str) -> None:
-    described = {each["name"]: each for each in others.get("/v1/models").json()["models"]}[name]
+    described = {model["name"]: model for model in others.get("/v1/models").json()["models"]}[name]
     assert described["blocks"] == HEADS[name]
     assert "attention" in described["can"]
     for mode in ("words", "tokens"):
         sides = asked(others, "attention", name, mode=mode)["modes"][mode]
-        assert {side: [len(block["heads"]) for block in own["blocks"]] for side, own in sides.items()} == HEADS[name]
-        for own in sides.values():
-            width = len(own["columns"])
-            for head in (head for block in own["blocks"] for head in block["heads"]):
+        assert {side: [len(block["heads"]) for block in view["blocks"]] for side, view in sides.items()} == HEADS[name]
+        for view in sides.values():
+            width = len(view["columns"])
+            for head in (head for block in view["blocks"] for head in block["heads"]):
                 rows = [sum(head[first : first + width]) for first in range(0, len(head), width)]
-                assert rows == pytest.approx([10_000] * len(own["rows"]), abs=width)  # each weight is rounded
+                assert rows == pytest.approx([10_000] * len(view["rows"]), abs=width)  # each weight is rounded
 
 
 def test_a_side_that_is_not_there_is_refused(others: httpx.Client) -> None:
@@ -117,21 +117,21 @@ def test_a_side_that_is_not_there_is_refused(others: httpx.Client) -> None:
 
 @pytest.mark.parametrize("name", HEADS)
 def test_the_next_token_and_going_on_from_another(others: httpx.Client, models: Any, name: str) -> None:
-    found = asked(others, "next", name, at=1, shown=5)
+    choice_report = asked(others, "next", name, at=1, shown=5)
     choices = next_choices(models[name], TEXT, at=1, shown=5)
-    assert [each["token"] for each in found["tokens"]] == list(choices.tokens)
-    assert [each["probability"] for each in found["tokens"]] == pytest.approx(
+    assert [token["token"] for token in choice_report["tokens"]] == list(choices.tokens)
+    assert [token["probability"] for token in choice_report["tokens"]] == pytest.approx(
         choices.panels[0].probabilities[:5].tolist(), rel=1e-4
     )
-    total = sum(map(math.exp, found["log_probabilities"])) + found["rest"]["probability"]
+    total = sum(map(math.exp, choice_report["log_probabilities"])) + choice_report["rest"]["probability"]
     assert total == pytest.approx(1, abs=1e-4)
-    other = next(each["token"] for each in found["tokens"] if not each["taken"] and not each["end"])
-    (went_on,) = asked(others, "translate", name, before=[*found["before"], other])["translations"]
-    assert went_on["tokens"][:2] == [*found["before"], other]
+    other = next(token["token"] for token in choice_report["tokens"] if not token["taken"] and not token["end"])
+    (went_on,) = asked(others, "translate", name, before=[*choice_report["before"], other])["translations"]
+    assert went_on["tokens"][:2] == [*choice_report["before"], other]
 
 
 @pytest.mark.parametrize("name", HEADS)
 def test_the_beam(others: httpx.Client, models: Any, name: str) -> None:
-    found, tree = asked(others, "beam", name, beam=3), beam_tree(models[name], TEXT, 3)
-    assert (found["outputs"], len(found["nodes"])) == (tree.outputs, len(tree.nodes))
-    assert found["target"]["text"] == tree.nodes[tree.outputs[0]].text
+    beam, tree = asked(others, "beam", name, beam=3), beam_tree(models[name], TEXT, 3)
+    assert (beam["outputs"], len(beam["nodes"])) == (tree.outputs, len(tree.nodes))
+    assert beam["target"]["text"] == tree.nodes[tree.outputs[0]].text

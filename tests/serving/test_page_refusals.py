@@ -1,4 +1,4 @@
-"""The sentences of the server in the language of the page: each pattern of the page is one that the server says."""
+"""Server messages in the language of the page: each pattern of the page matches one the server sends."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ REFUSALS = [name for name in ENGLISH if name.startswith("refusals.") and name !=
 
 
 def said_sentences() -> Iterator[str]:
-    """The sentences of all refusals in the code as patterns, with anything in the place of what is filled in."""
+    """Return the sentences of all refusals in the code as patterns with wildcards for placeholders."""
     for node in nodes_of_package():
         if isinstance(node, ast.Call) and called_name(node) in SAYING:
             for argument in node.args:
@@ -42,7 +42,7 @@ def said() -> list[re.Pattern[str]]:
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_the_server_says_what_the_page_translates(name: str, said: list[re.Pattern[str]]) -> None:
-    """A sentence that is changed in the code and not in the texts would be shown in English."""
+    """A sentence changed in the code but not in the texts would be shown in English."""
     text = ENGLISH[name]
     assert isinstance(text, str)
     filled = re.sub(r"\{\w+\}", "7", text)

@@ -1,4 +1,4 @@
-"""Networks whose parts are steps: others may pass a long pass, and the answers are the same bits."""
+"""Networks with stepwise parts: others may overtake a long pass, and the answers keep their bits."""
 
 import threading
 from typing import Any

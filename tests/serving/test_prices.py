@@ -1,4 +1,4 @@
-"""The table of prices: no verb without a row, and costs that follow the work and not the bytes."""
+"""The price table: a row for every verb, and costs that follow the work, not the bytes."""
 
 import sys
 from base64 import b64encode
@@ -33,7 +33,7 @@ from regard.verbs.translate.door import TranslateBody, TranslateJob
 from regard.verbs.translate.plan import Engine, Plan
 from regard.verbs.words.door import MapBody, NeighboursBody
 
-NO_MODEL = {"/detect", "/translate_file", "/suggest"}  # doors that take a body, behind which no model works
+NO_MODEL = {"/detect", "/translate_file", "/suggest"}  # doors that take a body but use no model
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 PRICED = {door.path: door for door in verb_doors()} | {
     door.path: next(verb for verb in verb_doors() if verb.path == door.works_as)
@@ -74,11 +74,11 @@ def test_every_verb_has_a_price() -> None:
 
 
 def test_no_door_of_a_verb_is_made_without_a_price_and_costs() -> None:
-    made: dict[str, Any] = {"path": "/v1/new", "can": "new", "body": EmbedBody, "answer": EmbedAnswer}
+    table: dict[str, Any] = {"path": "/v1/new", "can": "new", "body": EmbedBody, "answer": EmbedAnswer}
     with pytest.raises(TypeError, match="price"):
-        VerbDoor(**made)
+        VerbDoor(**table)
     with pytest.raises(TypeError, match="the door /v1/new does not say what its work costs"):
-        VerbDoor(**made, price=Price("letters", 1000))
+        VerbDoor(**table, price=Price("letters", 1000))
 
 
 def test_every_verb_is_in_the_benchmark_of_slow_requests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_costs_follow_the_work(path: str, body: Any, expected: list[float]) -> N
 
 @pytest.mark.parametrize(("engine", "longest"), [("torch", 5.0), ("onnx", 5.0), ("ctranslate2", 1.0)])
 def test_batches_are_short_where_an_engine_cannot_be_interrupted(engine: Engine, longest: float) -> None:
-    """Each engine has its own price, so that what is learnt of the speed of one is not believed of another."""
+    """Each engine has its own price, so a speed learnt for one does not apply to another."""
     translator: Any = SimpleNamespace(name="toy", cutting=lambda request, longest: lambda text: [])
     question = Question(translator, TranslateBody(text=["a"]), Limits())
     job = TranslateJob(question, Plan(engine=engine, options=DecodingOptions()))
@@ -157,13 +157,13 @@ def refusal(check: Callable[[], Any]) -> str:
 def test_what_a_file_holds_is_bounded_by_its_head_before_it_is_decoded() -> None:
     limits = Limits()
     assert len(silence(600).content) < 20_000
-    said = refusal(lambda: check_inputs(model("sound"), [silence(600)], limits))
-    assert said == "The sound lasts 600 seconds, but a sound here lasts at most 60."
-    said = refusal(lambda: check_inputs(model("picture"), [black(8), black(4001)], limits))
-    assert said == "Input 2 has 16,008,001 pixels, but a picture here has at most 16,000,000. Make it smaller."
-    check_inputs(model("picture"), [black(4000), black(2000, frames=5)], limits)  # of which the first frame is read
-    said = refusal(lambda: check_inputs(model("video"), [black(2000, frames=5)], limits))
-    assert said.startswith("The picture has 20,000,000 pixels")
+    message = refusal(lambda: check_inputs(model("sound"), [silence(600)], limits))
+    assert message == "The sound lasts 600 seconds, but a sound here lasts at most 60."
+    message = refusal(lambda: check_inputs(model("picture"), [black(8), black(4001)], limits))
+    assert message == "Input 2 has 16,008,001 pixels, but a picture here has at most 16,000,000. Make it smaller."
+    check_inputs(model("picture"), [black(4000), black(2000, frames=5)], limits)  # only its first frame is read
+    message = refusal(lambda: check_inputs(model("video"), [black(2000, frames=5)], limits))
+    assert message.startswith("The picture has 20,000,000 pixels")
     check_inputs(model("sound"), [silence(60)], limits)
     check_inputs(model("sound"), [silence(100)], Limits(sound_seconds=100))
 

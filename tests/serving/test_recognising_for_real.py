@@ -43,9 +43,7 @@ def test_the_command_answers_and_draws_what_was_looked_at(
     assert set(json.loads(capsys.readouterr().out)["probabilities"]) == {"cross", "ring"}
     assert not main(["look", str(folder), str(drawing), "-o", str(tmp_path / "looks.json"), "--head", "2"])
     weights = torch.tensor(json.loads((tmp_path / "looks.json").read_text())["blocks"][0]["weights"])
-    expected = torch.tensor(
-        [0.0, 1, 1, 1, 1, 1]
-    )  # behind each of five moves; where the pen is put down nothing is read
+    expected = torch.tensor([0.0, 1, 1, 1, 1, 1])  # after each of five moves; nothing is read where the pen is put down
     torch.testing.assert_close(weights.sum(dim=-1), expected.expand(2, 6))
 
 

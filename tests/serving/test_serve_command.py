@@ -1,4 +1,4 @@
-"""`regard serve`: what it refuses, what it prints, and how it ends."""
+"""`regard serve`: its refusals, its output, and how it ends."""
 
 import json
 import os
@@ -70,8 +70,8 @@ def test_a_key_is_never_printed(
     monkeypatch.setenv("REGARD_API_KEY", "hunter2-hunter2")
     monkeypatch.setenv("REGARD_TRACEBACK", "1")
     assert "hunter2" not in refused(capsys, "model", "--public")
-    assert "hunter2" not in refused(capsys, "model", "--port", "0")  # is no model
-    monkeypatch.setattr("regard.serving.app.open_models", lambda *given: 1 / 0)
+    assert "hunter2" not in refused(capsys, "model", "--port", "0")  # not a model
+    monkeypatch.setattr("regard.serving.app.open_models", lambda *arguments: 1 / 0)
     assert main(["serve", "model", "--port", "0"]) == 1
     traceback = capsys.readouterr().err
     assert "ZeroDivisionError" in traceback
@@ -131,12 +131,12 @@ def test_an_address_is_written_as_browsers_take_it() -> None:
     for host, expected in (("127.0.0.1", "http://127.0.0.1:"), ("localhost", "http://")):
         with bind(host, 0) as listening:
             assert address_of(listening).startswith(expected)
-            assert listening.proto == socket.IPPROTO_TCP  # else each answer would wait 40 ms for a packet to be full
+            assert listening.proto == socket.IPPROTO_TCP  # otherwise each answer would wait 40 ms for a full packet
 
 
 @contextmanager
 def served(*arguments: str, files: int | None = None) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """The real command, and the address that it prints; it may have so many files open."""
+    """Run the real command with this limit of open files. Yield the address that it prints."""
     environment = {name: value for name, value in os.environ.items() if name != "REGARD_API_KEY"}
     command = [sys.executable, "-m", "regard", "serve", *arguments, "--port", "0"]
     if files is not None:
@@ -159,7 +159,7 @@ def is_listening(host: str, port: int) -> bool:
 
 @pytest.mark.parametrize(("end", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_serves_on_loopback_and_ends_when_it_has_finished(forth: Path, end: signal.Signals, status: int) -> None:
-    """What was accepted is told by the interim answer to `Expect`; its body comes when nobody else can connect."""
+    """The interim answer to `Expect` confirms acceptance; the body arrives when no one else can connect."""
     body = b"q=I+love+books.&source=en&target=pt"
     with served(str(forth), "--requests", "2") as (process, address):
         with urllib.request.urlopen(f"{address}/translate", body) as answer:
@@ -207,7 +207,7 @@ def test_a_second_signal_waits_for_nobody(forth: Path, first: signal.Signals, se
 
 
 def test_more_connections_than_there_are_files_for_keep_nobody_out(forth: Path) -> None:
-    """The longest idle are closed, which is said once; an answer that has begun is finished."""
+    """The longest idle ones are closed, which is reported once; an answer that has begun is finished."""
     with served(str(forth), "--quiet", files=128) as (process, address):
         host, port = address.removeprefix("http://").split(":")
         with ExitStack() as idle:
@@ -229,9 +229,9 @@ def test_a_shortlist_that_sentences_share_is_told_of(forth: Path, tmp_path: Path
     (export / RECORD).unlink()
     (export / SHORTLIST).write_text(Shortlist([0, 1, 2, 3], {}).text([], NAMES), encoding="utf-8")
     write_record(export, "float32", origins(files))
-    said: list[str] = []
-    make_app([forth, folder], warn=said.append)
-    assert said == [
+    remarks: list[str] = []
+    make_app([forth, folder], warn=remarks.append)
+    assert remarks == [
         "listed has a shortlist, which the sentences of a batch share, so an answer occasionally depends on other "
         "requests at the same time."
     ]

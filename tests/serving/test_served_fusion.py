@@ -1,4 +1,4 @@
-"""/v1/translate with a language model that is served too; no folder is opened that a client names."""
+"""/v1/translate with a served language model; folders that a client names are never opened."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ TEXT = "Ana sees the red house ."
 
 @pytest.fixture(scope="module")
 def fluent(forth: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A language model over the translator's tokens."""
+    """Return a language model over the translator's tokens."""
     folder = tmp_path_factory.mktemp("fluent")
     (folder / "text.pt").write_text(f"{PORTUGUESE}\nAna lê livros .\nAna vê os livros .\n", "utf-8")
     data = {"train": str(folder / "text.pt"), "tokeniser": {"from": str(forth)}}
@@ -40,10 +40,10 @@ def test_it_gives_what_python_gives_and_says_that_torch_computes(both: httpx.Cli
     answer: dict[str, Any] = both.post("/v1/translate", json=question).json()
     translator: Any = regard.load(forth)
     (expected,) = translator.translate([TEXT], fuse=regard.load(fluent), fuse_weight=3.0)
-    (found,) = answer["translations"]
-    assert (answer["engine"], found["text"]) == ("torch", expected.text)
-    assert found["language_scores"] == pytest.approx(expected.language_scores)
-    assert found["text"] != translator.translate([TEXT])[0].text
+    (translation,) = answer["translations"]
+    assert (answer["engine"], translation["text"]) == ("torch", expected.text)
+    assert translation["language_scores"] == pytest.approx(expected.language_scores)
+    assert translation["text"] != translator.translate([TEXT])[0].text
 
 
 @pytest.mark.parametrize("name", ["forth", "/etc", "nobody", ""])

@@ -1,4 +1,4 @@
-"""A model whose folder holds ONNX graphs, alone or beside an export for CTranslate2."""
+"""A model folder with ONNX graphs, alone or next to an export for CTranslate2."""
 
 import shutil
 from collections.abc import Iterator
@@ -38,16 +38,16 @@ def served(folder: Path) -> Iterator[httpx.Client]:
 def test_it_is_translated_by_onnxruntime_as_by_torch(served: httpx.Client, folder: Path) -> None:
     (expected,) = regard.load(folder).translate([TEXT])
     for engine, answered in (("auto", "onnx"), ("onnx", "onnx"), ("torch", "torch")):
-        found = served.post("/v1/translate", json={"text": TEXT, "engine": engine}).json()
-        (translation,) = found["translations"]
-        assert (found["engine"], translation["text"]) == (answered, expected.text)
+        response = served.post("/v1/translate", json={"text": TEXT, "engine": engine}).json()
+        (translation,) = response["translations"]
+        assert (response["engine"], translation["text"]) == (answered, expected.text)
         assert translation["token_scores"] == pytest.approx(expected.token_scores, abs=1e-4)
         assert translation["alignment"] == [list(link) for link in expected.alignment]
 
 
 def test_what_onnxruntime_cannot_do_goes_to_torch_unless_it_is_named(served: httpx.Client) -> None:
-    found = served.post("/v1/translate", json={"text": TEXT, "sample": {}})
-    assert found.json()["engine"] == "torch"
+    response = served.post("/v1/translate", json={"text": TEXT, "sample": {}})
+    assert response.json()["engine"] == "torch"
     refused = served.post("/v1/translate", json={"text": TEXT, "sample": {}, "engine": "onnx"})
     assert refused.status_code == 400
     assert "onnxruntime cannot do 'sample'; omit" in refused.json()["error"]
@@ -108,10 +108,10 @@ def test_a_translator_is_told_how_many_wait(both: Path, monkeypatch: pytest.Monk
 def test_of_two_exports_each_does_what_it_is_faster_at(
     both_served: httpx.Client, both: Path, texts: str | list[str], engine: str, answered: str
 ) -> None:
-    found = both_served.post("/v1/translate", json={"text": texts, "engine": engine}).json()
-    assert found["engine"] == answered
+    response = both_served.post("/v1/translate", json={"text": texts, "engine": engine}).json()
+    assert response["engine"] == answered
     (expected,) = regard.load(both).translate([TEXT])
-    assert expected.text in found["translations"][0]["text"]
+    assert expected.text in response["translations"][0]["text"]
 
 
 @pytest.fixture(scope="module")

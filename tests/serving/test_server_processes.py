@@ -1,4 +1,4 @@
-"""Several server processes behind one port: their counts added up, one that dies replaced, and all ended together."""
+"""Several server processes on one port: counts are summed, dead ones replaced, and all end together."""
 
 import json
 import os
@@ -43,14 +43,14 @@ def test_counts_of_processes_are_added_up() -> None:
     assert values == [
         'regard_requests_total{path="/a"} 6.0',
         'regard_requests_total{path="/b"} 4.0',
-        'regard_requests_created{path="/a"} 90.0',  # the first of them all
+        'regard_requests_created{path="/a"} 90.0',  # the very first
         "regard_open 3.0",
         'regard_version{version="1"} 1.0',
     ]
 
 
 def test_what_a_dead_process_counted_still_counts(tmp_path: Path) -> None:
-    """Its memory and its open requests do not."""
+    """Its memory and open requests do not."""
     (tmp_path / "1").write_text(ONE.replace("regard_open", "regard_requests_open"))
     counts = SharedMetrics(tmp_path)
 
@@ -61,7 +61,7 @@ def test_what_a_dead_process_counted_still_counts(tmp_path: Path) -> None:
     assert values() == {'regard_requests_total{path="/a"} 3.0', "regard_requests_open 1.0"}
     set_aside(tmp_path, 1)
     assert values() == {'regard_requests_total{path="/a"} 3.0', "regard_requests_open 0.0"}
-    set_aside(tmp_path, 2)  # which died before it counted anything
+    set_aside(tmp_path, 2)  # it died before it counted anything
 
 
 def test_what_may_wait_is_divided() -> None:
@@ -72,9 +72,9 @@ def test_what_may_wait_is_divided() -> None:
 
 def test_a_folder_that_is_no_model_is_refused_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", str(tmp_path / "none"), "--port", "0", "--processes", "2"]) == 2
-    said = capfd.readouterr().err
-    assert said.count("There is no model folder") == 1
-    assert "Traceback" not in said
+    message = capfd.readouterr().err
+    assert message.count("There is no model folder") == 1
+    assert "Traceback" not in message
 
 
 def servers_of(process: int) -> list[int]:
@@ -83,9 +83,9 @@ def servers_of(process: int) -> list[int]:
 
 
 def test_a_process_that_stays_stopped_is_killed(tmp_path: Path) -> None:
-    said: list[str] = []
+    remarks: list[str] = []
     with socket.socket() as listening, subprocess.Popen(["sleep", "60"]) as process:
-        servers = _Servers(Serving([], "auto", ServingOptions(), quiet=True), 1, listening, tmp_path, said.append)
+        servers = _Servers(Serving([], "auto", ServingOptions(), quiet=True), 1, listening, tmp_path, remarks.append)
         ours, theirs = Pipe()
         with ours, theirs:
             servers.running[ours] = _Server(0, process, ours)
@@ -93,10 +93,10 @@ def test_a_process_that_stays_stopped_is_killed(tmp_path: Path) -> None:
             process.send_signal(signal.SIGSTOP)
             until(lambda: is_stopped(process.pid))
             servers.kill_stopped()
-            assert (process.poll(), said) == (None, [])  # it may go on in a moment
+            assert (process.poll(), remarks) == (None, [])  # it may continue in a moment
             servers.kill_stopped()
             assert process.wait(WAIT) == -signal.SIGKILL
-    assert said == [f"the server process {process.pid} was stopped (SIGSTOP) and is killed."]
+    assert remarks == [f"the server process {process.pid} was stopped (SIGSTOP) and is killed."]
 
 
 @pytest.mark.long
@@ -117,8 +117,8 @@ def test_two_processes_serve_one_port_and_one_that_dies_is_replaced(forth: Path)
             until(lambda: 'regard_requests_total{method="POST",path="/translate",status="200"} 6.0' in read("/metrics"))
             first, second = servers_of(process.pid)
             os.kill(first, signal.SIGKILL)
-            said = process.stderr.readline()
-            assert said == f"regard: the server process {first} was killed by SIGKILL and is started again.\n"
+            message = process.stderr.readline()
+            assert message == f"regard: the server process {first} was killed by SIGKILL and is started again.\n"
             assert json.loads(read("/translate", body))["translatedText"] in answers
             assert second in servers_of(process.pid)
             os.kill(second, signal.SIGSTOP)
@@ -128,7 +128,7 @@ def test_two_processes_serve_one_port_and_one_that_dies_is_replaced(forth: Path)
             )
             assert f"{second} was killed by SIGKILL and is started again" in process.stderr.readline()
             assert json.loads(read("/translate", body))["translatedText"] in answers
-            os.kill(servers_of(process.pid)[0], signal.SIGSTOP)  # which keeps nobody from ending
+            os.kill(servers_of(process.pid)[0], signal.SIGSTOP)  # which does not prevent the end
             process.send_signal(signal.SIGTERM)
             _, rest = process.communicate(timeout=WAIT)
         finally:

@@ -70,11 +70,11 @@ def test_a_language_is_found(detector: Detector, text: str, language: str) -> No
 
 
 def test_only_languages_that_come_into_question_are_found(detector: Detector) -> None:
-    assert [each.language for each in detector("Мальчики читают дома.", ["en"])] == ["en"]
+    assert [guess.language for guess in detector("Мальчики читают дома.", ["en"])] == ["en"]
     assert detector("Мальчики читают дома.", ["fr"]) == []
     assert Detector(["src", "tgt"])("The boys read.") == []
 
 
 @pytest.mark.parametrize("text", ["", "🙂", "42", "  \n"])
 def test_nothing_to_go_by_is_confidence_0(detector: Detector, text: str) -> None:
-    assert [each.confidence for each in detector(text)] == [0.0]
+    assert [guess.confidence for guess in detector(text)] == [0.0]

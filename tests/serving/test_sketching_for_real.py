@@ -39,21 +39,21 @@ def test_a_captured_pass_gives_the_loss_of_a_batch(folder: Path) -> None:
     batch = next(iter(task.batches("train", 3, 0, 0)))
     passes = Passes(task, task, "float32")
     passes.replay(batch)
-    found, expected = passes.replay(batch), task.loss(batch)
-    assert found.total.item() == pytest.approx(expected.total.item(), rel=1e-5)
-    assert found.count == expected.count == int(batch.points.sum())
+    loss, expected = passes.replay(batch), task.loss(batch)
+    assert loss.total.item() == pytest.approx(expected.total.item(), rel=1e-5)
+    assert loss.count == expected.count == int(batch.points.sum())
 
 
 def test_the_command_writes_every_form_and_reads_its_own(folder: Path, drawing: Path, tmp_path: Path) -> None:
     for name in ("a.png", "a.gif", "a.svg", "a.json"):
         assert not main(["draw", str(folder), "-o", str(tmp_path / name), "--count", "3", "--temperature", "0.5"])
     with Image.open(tmp_path / "a.png") as sheet:
-        assert sheet.size[0] > 400  # two drawings beside each other
-    drawn = json.loads((tmp_path / "a.json").read_text())["drawings"]
-    assert [each["begun"] for each in drawn] == [0, 0, 0]
-    for given in (drawing, tmp_path / "a.json"):
+        assert sheet.size[0] > 400  # two drawings next to each other
+    drawings = json.loads((tmp_path / "a.json").read_text())["drawings"]
+    assert [sketch["begun"] for sketch in drawings] == [0, 0, 0]
+    for path in (drawing, tmp_path / "a.json"):
         assert not main(
-            ["draw", str(folder), "-o", str(tmp_path / "b.json"), "--reconstruct", str(given), "--overwrite"]
+            ["draw", str(folder), "-o", str(tmp_path / "b.json"), "--reconstruct", str(path), "--overwrite"]
         )
     assert not main(["draw", str(folder), "-o", str(tmp_path / "c.json"), "--complete", str(drawing)])
     (on,) = json.loads((tmp_path / "c.json").read_text())["drawings"]
@@ -94,8 +94,8 @@ def test_python_draws_as_the_command_does(folder: Path) -> None:
 
 def test_looking_draws_the_strokes(folder: Path, drawing: Path, tmp_path: Path) -> None:
     assert not main(["look", str(folder), str(drawing), "-o", str(tmp_path / "looks.json"), "--head", "2"])
-    found = json.loads((tmp_path / "looks.json").read_text())
-    weights = torch.tensor(found["blocks"][0]["weights"])
+    report = json.loads((tmp_path / "looks.json").read_text())
+    weights = torch.tensor(report["blocks"][0]["weights"])
     assert weights.shape[1:] == (5, 5)  # from where the pen is put down, and behind all moves but the last
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 5))
 

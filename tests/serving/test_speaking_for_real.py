@@ -56,7 +56,7 @@ def test_what_cannot_be_spoken_is_refused(text: str, sentence: str) -> None:
 
 
 def test_the_loss_on_paper() -> None:
-    """Two frames a step, two steps, of which the second row has one; bands of one number."""
+    """Two frames a step and two steps, only one for the second row; bands of one number."""
     frames = torch.tensor([[[1.0], [2.0], [3.0], [0.0]], [[1.0], [1.0], [0.0], [0.0]]])
     looks = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]])
     speech = Speech(torch.zeros(2, 4, 1), torch.ones(2, 4, 1), torch.zeros(2, 2), looks)
@@ -95,7 +95,10 @@ def test_it_speaks_the_same_alone_and_among_others_and_is_cut_where_it_does_not_
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together = model.speak(["a", "b c a"], "bob", rounds=2)
-    assert [(each.text, each.speaker, each.rate) for each in together] == [("a", "bob", 4000), ("b c a", "bob", 4000)]
+    assert [(speech.text, speech.speaker, speech.rate) for speech in together] == [
+        ("a", "bob", 4000),
+        ("b c a", "bob", 4000),
+    ]
     (alone,) = model.speak(["a"], "bob", rounds=2)
     np.testing.assert_allclose(alone.samples, together[0].samples, atol=1e-5)
     monkeypatch.setattr(model.task.model.stop.bias, "data", torch.tensor([-100.0]))
@@ -115,13 +118,13 @@ def test_a_captured_pass_gives_the_loss_and_the_tallies_of_each_batch(model: Mod
     """Batches of one shape have different numbers of frames, which a captured pass must not remember."""
     task = open_toy("tacotron", folder.parent).task.eval()
     batches = list(task.batches("train", 3, 0, 0))
-    assert len({tuple(each.shape for each in batch.tensors) for batch in batches}) == 1
+    assert len({tuple(tensor.shape for tensor in batch.tensors) for batch in batches}) == 1
     passes = Passes(task, task, "float32")
     for batch in batches:
-        found, expected = passes.replay(batch), task.loss(batch)
-        assert found.count == expected.count == int(batch.frame_counts.sum())
-        assert found.total.item() == pytest.approx(expected.total.item(), rel=1e-5)
-        assert found.tallies["straying"].value == pytest.approx(expected.tallies["straying"].value, rel=1e-5)
+        loss, expected = passes.replay(batch), task.loss(batch)
+        assert loss.count == expected.count == int(batch.frame_counts.sum())
+        assert loss.total.item() == pytest.approx(expected.total.item(), rel=1e-5)
+        assert loss.tallies["straying"].value == pytest.approx(expected.tallies["straying"].value, rel=1e-5)
 
 
 def test_strings_are_played_faster_to_learn_from_alone(folder: Path) -> None:
@@ -143,27 +146,27 @@ def test_the_command_writes_a_sound_and_refuses_what_it_cannot(
     folder: Path, model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "said.wav"
-    given = ["speak", str(folder), "--text", "a b", "--seconds", "0.2", "--rounds", "2", "-o"]
-    assert main([*given, str(out)]) == 0
-    said = capsys.readouterr().err
-    assert "ann speaks for 0." in said
-    assert f"Wrote {out}." in said
+    command = ["speak", str(folder), "--text", "a b", "--seconds", "0.2", "--rounds", "2", "-o"]
+    assert main([*command, str(out)]) == 0
+    message = capsys.readouterr().err
+    assert "ann speaks for 0." in message
+    assert f"Wrote {out}." in message
     (expected,) = model.speak(["a b"], seconds=0.2, rounds=2)
     np.testing.assert_allclose(read_sound(out, 4000), expected.samples, atol=1e-4)
     refusals = {
-        (*given, str(out)): "exists already; give --overwrite to replace it.",
-        (*given, str(tmp_path / "said.mp3")): "does not end in .wav, the format of sounds",
-        tuple(given[:-1]): "name one, as in -o sound.wav",
+        (*command, str(out)): "exists already; give --overwrite to replace it.",
+        (*command, str(tmp_path / "said.mp3")): "does not end in .wav, the format of sounds",
+        tuple(command[:-1]): "name one, as in -o sound.wav",
         ("speak", str(folder), "--text", " ", "-o", str(tmp_path / "b.wav")): "the text is empty",
         ("speak", str(folder), "--text", "z", "-o", str(tmp_path / "b.wav")): "regard: 'z' cannot be spoken",
         ("speak", str(folder), "-o", str(tmp_path / "b.wav")): "There is nothing to speak; give a text",
-        (*given[:4], "--seconds", "-1", "-o", str(tmp_path / "b.wav")): "--seconds is -1.0, expected more than 0",
+        (*command[:4], "--seconds", "-1", "-o", str(tmp_path / "b.wav")): "--seconds is -1.0, expected more than 0",
         ("generate", str(folder)): "A tacotron gives a sound for each text; use `regard speak`. It can train, evaluate",
     }
     for words, sentence in refusals.items():
         assert main(list(words)) == 2
         assert sentence in capsys.readouterr().err
-    assert [each.name for each in tmp_path.iterdir()] == ["said.wav"]
+    assert [path.name for path in tmp_path.iterdir()] == ["said.wav"]
 
 
 def test_it_shows_where_it_looked_over_the_bands_of_what_it_said(
@@ -190,18 +193,18 @@ def test_it_shows_where_it_looked_over_the_bands_of_what_it_said(
 
 
 def test_the_server_speaks(folder: Path, model: Model) -> None:
-    asked = {"text": ["a", "b"], "speaker": "bob", "seconds": 0.2, "rounds": 2}
+    request = {"text": ["a", "b"], "speaker": "bob", "seconds": 0.2, "rounds": 2}
     with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address, timeout=60) as client:
-        found = client.post("/v1/speak", json=asked).json()["sounds"]
+        sounds = client.post("/v1/speak", json=request).json()["sounds"]
         (about,) = client.get("/v1/models").json()["models"]
         refused = client.post("/v1/speak", json={"text": ["a", "?"]})
         looks = [
             client.post("/v1/look", json={"input": "a b"} | by).json()
             for by in ({}, {"speaker": "ann"}, {"speaker": "bob"}, {"speaker": "eve"})
         ]
-    assert [(each["text"], each["speaker"]) for each in found] == [("a", "bob"), ("b", "bob")]
+    assert [(sound["text"], sound["speaker"]) for sound in sounds] == [("a", "bob"), ("b", "bob")]
     expected = model.speak(["a", "b"], "bob", seconds=0.2, rounds=2)
-    heard = read_sound(b64decode(found[0]["wav"]), 4000, "the sound")
+    heard = read_sound(b64decode(sounds[0]["wav"]), 4000, "the sound")
     np.testing.assert_allclose(heard, expected[0].samples, atol=1e-4)
     assert about["speakers"] == ["ann", "bob"]
     assert {"speak", "look"} <= {*about["can"]}

@@ -25,12 +25,12 @@ def test_a_story_is_told_and_asked_about(tmp_path: Path) -> None:
         model = regard.train(table, out=tmp_path / "run", quiet=True)
     (expected,) = model.answer([STORY])
     with on_loopback(make_app([tmp_path / "run"])) as address, httpx.Client(base_url=address, timeout=60) as client:
-        (found,) = client.post("/v1/answer", json={"inputs": [STORY]}).json()["answers"]
+        (answer,) = client.post("/v1/answer", json={"inputs": [STORY]}).json()["answers"]
         looks = client.post("/v1/look", json={"input": STORY}).json()
         wrong = client.post("/v1/answer", json={"inputs": ["Where is Rui?"]})
         (served,) = client.get("/v1/models").json()["models"]
-    assert (found["answer"], found["forgotten"]) == (expected.answer, 1)
-    assert found["probabilities"] == pytest.approx(expected.probabilities, abs=1e-6)
+    assert (answer["answer"], answer["forgotten"]) == (expected.answer, 1)
+    assert answer["probabilities"] == pytest.approx(expected.probabilities, abs=1e-6)
     assert (looks["view"], looks["looks"]["forgotten"]) == ("facts", ["Ana went to the garden."])
     assert [sum(hop) for hop in looks["looks"]["hops"]] == pytest.approx([10_000] * 2, abs=2)
     assert wrong.status_code == 400

@@ -1,4 +1,4 @@
-"""A tagger that reads parts of speech takes plain text, given another tagger that finds them: by every door."""
+"""A tagger that reads parts of speech takes plain text with the help of another tagger, by every door."""
 
 import shutil
 from pathlib import Path
@@ -38,7 +38,7 @@ def trained(place: Path, name: str, columns: list[str], **data: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A chunker that reads lengths beside words, and what finds these lengths."""
+    """Return a chunker that reads lengths next to words, and the tagger that finds these lengths."""
     place = tmp_path_factory.mktemp("taggers")
     trained(place, "lengths", ["word", "tag", "-"])
     trained(place, "plain", ["word", "-", "tag"], scheme="iob2")
@@ -54,16 +54,16 @@ def expected(place: Path) -> Any:
 
 def test_plain_text_is_as_text_with_the_tags_of_the_tagger(place: Path) -> None:
     chunks, lengths = regard.load(place / "chunks"), regard.load(place / "lengths")
-    for given in (lengths, [lengths]):
-        assert chunks.answer([SENTENCE], raw=True, tagger=given) == [expected(place)]
+    for taggers in (lengths, [lengths]):
+        assert chunks.answer([SENTENCE], raw=True, tagger=taggers) == [expected(place)]
     spaced = "the bedo , the bedona ."
     assert chunks.answer([spaced, spaced.split()], tagger=lengths) == [expected(place)] * 2
     assert chunks.answer([""], raw=True, tagger=lengths)[0].words == []
 
 
 def test_the_command_takes_a_tagger(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["answer", str(place / "chunks"), SENTENCE, "--raw", "--tagger", str(place / "lengths")]
-    assert main(asked) == 0
+    command = ["answer", str(place / "chunks"), SENTENCE, "--raw", "--tagger", str(place / "lengths")]
+    assert main(command) == 0
     assert capsys.readouterr().out.strip() == expected(place).answer
 
 

@@ -1,4 +1,4 @@
-"""A classifier of texts served: its answers, what it looked at for each aspect, and what is refused."""
+"""A served text classifier: its answers, its attention for each aspect, and refusals."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ EXAMPLES = "".join(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a model that was trained for a moment to tell what is said of an aspect."""
+    """Return the folder of a briefly trained aspect classifier."""
     place = tmp_path_factory.mktemp("aspects")
     (place / "texts.txt").write_text(EXAMPLES, encoding="utf-8")
     table = {
@@ -48,13 +48,13 @@ def test_a_fault_names_its_text_among_several_only(folder: Path) -> None:
 def test_texts_are_answered_and_aspects_looked_at_together(folder: Path) -> None:
     (expected,) = regard.load(folder).answer(["the [fish] was slow"])
     with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address, timeout=60) as client:
-        (found,) = client.post("/v1/answer", json={"inputs": ["the [fish] was slow"]}).json()["answers"]
+        (answer,) = client.post("/v1/answer", json={"inputs": ["the [fish] was slow"]}).json()["answers"]
         looks = client.post("/v1/look", json={"input": "the [fish] or the [service]"}).json()
         wrong = client.post("/v1/answer", json={"inputs": ["the [fish] was good", "the fish"]})
         both = client.post("/v1/answer", json={"inputs": ["the [fish] or the [service]"], "unfold": True}).json()
         apart = client.post("/v1/answer", json={"inputs": both["inputs"]}).json()
         page = client.get("/page/views/tinted.js")
-    assert found["probabilities"] == pytest.approx(expected.probabilities, abs=1e-6)
+    assert answer["probabilities"] == pytest.approx(expected.probabilities, abs=1e-6)
     assert looks["view"] == "tinted"
     assert looks["looks"]["columns"] == ["the", "fish", "or", "the", "service"]
     assert [name.partition(":")[0] for name in looks["looks"]["rows"]] == ["fish", "service"]

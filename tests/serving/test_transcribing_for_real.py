@@ -76,9 +76,9 @@ def test_what_is_no_sound_is_refused_by_its_name(
 ) -> None:
     (tmp_path / "bad.wav").write_bytes(content)
     assert main(["transcribe", str(folder / "run"), str(tmp_path / "bad.wav")]) == 2
-    told = capsys.readouterr().err
-    assert f"{tmp_path / 'bad.wav'} {sentence}" in told
-    assert "Traceback" not in told
+    message = capsys.readouterr().err
+    assert f"{tmp_path / 'bad.wav'} {sentence}" in message
+    assert "Traceback" not in message
 
 
 def test_options_that_would_do_nothing_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,7 +103,7 @@ def test_looking_has_every_form(folder: Path, tmp_path: Path, capsys: pytest.Cap
 
 
 class OnlyB:
-    """A language model in which b follows everything; what it has read is how often."""
+    """Language model in which b follows everything; its state is the number of labels read."""
 
     begin, end = 0, 1
 
@@ -120,12 +120,12 @@ def test_a_language_model_that_weighs_enough_decides(folder: Path) -> None:
     language = SymbolLanguage(OnlyB(), [2, 3, 4])
     assert language.after((1, 1))[1] == pytest.approx(torch.tensor(0.8).log().item())
     search = LabelSearch(8, language, 40.0)
-    (found,) = transcribe_each(model.task, [folder / "sound.wav"], search)
-    assert set(found.text) <= {"b"}
+    (transcript,) = transcribe_each(model.task, [folder / "sound.wav"], search)
+    assert set(transcript.text) <= {"b"}
 
 
 class Spelt:
-    """A tokeniser of a language model that knows only some symbols."""
+    """Tokeniser of a language model that knows only some symbols."""
 
     def encode(self, text: str) -> list[int]:
         return {"a": [2], "c": [3, 4]}.get(text, [0])
@@ -170,7 +170,7 @@ def test_the_server_writes_down_sounds_and_shows_their_frames(folder: Path) -> N
     with on_loopback(make_app([folder / "run"])) as address, httpx.Client(base_url=address) as client:
         answer = post(client, "/v1/transcribe", sounds=[sound, sound], beam=2)
         assert answer.status_code == 200
-        assert [set(each) for each in answer.json()["transcripts"]] == [{"text", "score", "alignment"}] * 2
+        assert [set(transcript) for transcript in answer.json()["transcripts"]] == [{"text", "score", "alignment"}] * 2
         looked = post(client, "/v1/look", input=sound).json()
         assert looked["view"] == "frames"
         assert looked["looks"]["rows"][-1] == "–"

@@ -1,4 +1,4 @@
-"""/v1/translate: what the command line and Python give, sentence by sentence, and every option changes something."""
+"""/v1/translate: the same as the command line and Python, sentence by sentence, and every option has an effect."""
 
 import json
 from pathlib import Path
@@ -34,36 +34,36 @@ def model(forth: Path) -> regard.Model:
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_a_sentence_is_what_python_gives(client: httpx.Client, model: regard.Model, engine: str) -> None:
     text = "Ana sees the red house."
-    found = asked(client, text=text, engine=engine)
+    report = asked(client, text=text, engine=engine)
     (expected,) = model.translate([text])
-    (translation,) = found["translations"]
-    assert (found["model"], found["source"], found["target"], found["engine"]) == ("forth", "en", "pt", engine)
+    (translation,) = report["translations"]
+    assert (report["model"], report["source"], report["target"], report["engine"]) == ("forth", "en", "pt", engine)
     assert translation["text"] == expected.text
     assert translation["tokens"] == expected.tokens
     assert translation["score"] == pytest.approx(expected.score, abs=1e-4)
     assert translation["token_scores"] == pytest.approx(expected.token_scores, abs=1e-4)
     assert translation["alignment"] == [list(link) for link in expected.alignment]
-    assert found["seconds"] > 0
+    assert report["seconds"] > 0
 
 
 def test_a_text_is_cut_into_sentences_and_spans_say_where_they_stand(client: httpx.Client) -> None:
     (translation,) = asked(client, text=f"  {TEXT}\n\nAna reads.")["translations"]
     sentences = translation["sentences"]
-    assert [each["source"]["text"] for each in sentences] == [
+    assert [sentence["source"]["text"] for sentence in sentences] == [
         "Ana sees the red house.", "The boys read new books!", "Ana reads.",
     ]  # fmt: skip
-    for each in sentences:
-        given, written = f"  {TEXT}\n\nAna reads.", translation["text"]
-        assert given[each["source"]["start"] : each["source"]["end"]] == each["source"]["text"]
-        assert written[each["span"]["start"] : each["span"]["end"]] == each["text"]
-    assert translation["tokens"] == [token for each in sentences for token in each["tokens"]]
-    assert translation["score"] == pytest.approx(sum(each["score"] for each in sentences))
-    assert [each["sentence"] for each in sentences] == [0, 1, 2]
+    for sentence in sentences:
+        source, written = f"  {TEXT}\n\nAna reads.", translation["text"]
+        assert source[sentence["source"]["start"] : sentence["source"]["end"]] == sentence["source"]["text"]
+        assert written[sentence["span"]["start"] : sentence["span"]["end"]] == sentence["text"]
+    assert translation["tokens"] == [token for sentence in sentences for token in sentence["tokens"]]
+    assert translation["score"] == pytest.approx(sum(sentence["score"] for sentence in sentences))
+    assert [sentence["sentence"] for sentence in sentences] == [0, 1, 2]
 
 
 def test_several_texts_come_back_in_their_order(client: httpx.Client) -> None:
     texts = ["Ana reads.", "", "I love books.", " \n"]
-    many = [each["text"] for each in asked(client, text=texts)["translations"]]
+    many = [translation["text"] for translation in asked(client, text=texts)["translations"]]
     alone = [asked(client, text=text)["translations"][0]["text"] for text in texts]
     assert many == alone
     assert many[1] == ""
@@ -89,8 +89,8 @@ def test_explain_false_leaves_the_explanation_away(client: httpx.Client) -> None
 
 
 def by_python(model: regard.Model, **options: Any) -> list[str]:
-    (found,) = model.translate(["Ana sees the red house."], **options)
-    return [text for text, _ in found.n_best]
+    (translation,) = model.translate(["Ana sees the red house."], **options)
+    return [text for text, _ in translation.n_best]
 
 
 SENTENCE = "Ana sees the red house."
@@ -115,7 +115,7 @@ def test_options_are_those_of_python(
     client: httpx.Client, model: regard.Model, question: dict[str, Any], options: dict[str, Any]
 ) -> None:
     (translation,) = asked(client, text=SENTENCE, engine="torch", **question)["translations"]
-    assert [each["text"] for each in translation["n_best"]] == by_python(model, **options)
+    assert [output["text"] for output in translation["n_best"]] == by_python(model, **options)
 
 
 @pytest.mark.parametrize(
@@ -144,15 +144,18 @@ def test_a_forced_output_is_scored(client: httpx.Client, model: regard.Model) ->
 
 def test_prefixes_may_differ_from_text_to_text(client: httpx.Client) -> None:
     texts = ["Ana reads.", "I love books."]
-    found = asked(client, text=texts, prefix=["Eu", "não é"])["translations"]
-    assert [each["text"].split()[0] for each in found] == ["Eu", "não"]
-    assert all(each["text"].startswith("casa") for each in asked(client, text=texts, prefix="casa")["translations"])
+    translations = asked(client, text=texts, prefix=["Eu", "não é"])["translations"]
+    assert [translation["text"].split()[0] for translation in translations] == ["Eu", "não"]
+    assert all(
+        translation["text"].startswith("casa")
+        for translation in asked(client, text=texts, prefix="casa")["translations"]
+    )
 
 
 def test_going_on_from_exact_tokens(client: httpx.Client) -> None:
-    begun = asked(client, text=SENTENCE, before=["Eu", "amo"])["translations"][0]
-    assert begun["tokens"][:2] == ["Eu", "amo"]
-    assert begun["text"] == asked(client, text=SENTENCE, prefix="Eu amo")["translations"][0]["text"]
+    continuation = asked(client, text=SENTENCE, before=["Eu", "amo"])["translations"][0]
+    assert continuation["tokens"][:2] == ["Eu", "amo"]
+    assert continuation["text"] == asked(client, text=SENTENCE, prefix="Eu amo")["translations"][0]["text"]
     ended = asked(client, text=SENTENCE, before=["Eu", "amo", "</s>"])["translations"][0]
     assert (ended["text"], len(ended["token_scores"])) == ("Eu amo", 3)
     assert ended["score"] == pytest.approx(asked(client, text=SENTENCE, forced="Eu amo")["translations"][0]["score"])
@@ -162,7 +165,7 @@ def test_long_sentences_are_cut_or_refused(client: httpx.Client) -> None:
     long = " ".join(["books"] * 150)
     pieces = asked(client, text=long)["translations"][0]["sentences"]
     assert len(pieces) >= 3
-    assert " ".join(each["source"]["text"] for each in pieces) == long
+    assert " ".join(piece["source"]["text"] for piece in pieces) == long
     assert "at most; split it" in refused(client, text=long, too_long="refuse")
 
 
@@ -218,17 +221,17 @@ def test_split_sentences_may_be_switched_off(client: httpx.Client) -> None:
     ids=lambda value: str(value)[:40],
 )
 def test_a_question_is_refused_in_words(client: httpx.Client, question: dict[str, Any], sentence: str) -> None:
-    said = refused(client, **question)
-    assert sentence in said
-    assert not said.endswith("?.")
+    message = refused(client, **question)
+    assert sentence in message
+    assert not message.endswith("?.")
 
 
 def events_of(text: str) -> list[tuple[str, dict[str, Any]]]:
-    found = []
+    outputs = []
     for block in text.split("\n\n")[:-1]:
         name, data = block.split("\n")
-        found.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
-    return found
+        outputs.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
+    return outputs
 
 
 @pytest.mark.parametrize("how", ["field", "header"])
@@ -244,14 +247,16 @@ def test_a_stream_tells_sentence_by_sentence(client: httpx.Client, how: str) -> 
     assert sorted(names[1:-1]) == ["sentence"] * 3 + ["translation"] * 2
     start = events[0][1]
     assert [[span["text"] for span in text] for text in start["texts"]] == [
-        [each["source"]["text"] for each in text["sentences"]] for text in whole
+        [sentence["source"]["text"] for sentence in text["sentences"]] for text in whole
     ]
-    told = {(each["index"], each["sentence"]): each["text"] for name, each in events if name == "sentence"}
-    assert told == {
-        (index, place): each["text"] for index, text in enumerate(whole) for place, each in enumerate(text["sentences"])
+    by_place = {(data["index"], data["sentence"]): data["text"] for name, data in events if name == "sentence"}
+    assert by_place == {
+        (index, place): sentence["text"]
+        for index, text in enumerate(whole)
+        for place, sentence in enumerate(text["sentences"])
     }
-    texts = {each["index"]: each["text"] for name, each in events if name == "translation"}
-    assert texts == {index: each["text"] for index, each in enumerate(whole)}
+    texts = {data["index"]: data["text"] for name, data in events if name == "translation"}
+    assert texts == {index: text["text"] for index, text in enumerate(whole)}
 
 
 def test_a_stream_that_fails_ends_with_an_error(client: httpx.Client) -> None:

@@ -1,4 +1,4 @@
-"""How sure a real translator is: found when its weights are final, kept in its folder, told by server and in Python."""
+"""A real translator's certainty: found with the final weights, kept in its folder, reported by server and Python."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,33 +19,37 @@ TEXTS = [f"w{number} sees the red house" for number in range(24)]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model whose validations translate nothing, at the end of its run."""
-    found = make_model(tmp_path_factory.mktemp("unsure") / "model", export=False)
-    model = regard.load(found)
+    """Return a finished model whose validations translate nothing."""
+    model_folder = make_model(tmp_path_factory.mktemp("unsure") / "model", export=False)
+    model = regard.load(model_folder)
     model.task._material = SimpleNamespace(corpus=SimpleNamespace(valid=[(text, "") for text in TEXTS]))
     silent = model.recipe.training.model_copy(update={"validation_beam": 0})
     validator = TranslationValidator(model.task, model.recipe.model_copy(update={"training": silent}))
-    update_folder(found, validator.closing_files(found, "cpu"))
-    assert TranslationValidator(model.task, model.recipe).closing_files(found, "cpu") == {}  # found by validations
-    return found
+    update_folder(model_folder, validator.closing_files(model_folder, "cpu"))
+    assert (
+        TranslationValidator(model.task, model.recipe).closing_files(model_folder, "cpu") == {}
+    )  # found by validations
+    return model_folder
 
 
 def test_the_folder_keeps_what_is_usual_and_outputs_are_marked_by_it(folder: Path) -> None:
-    kept = Certainty.model_validate_json(read_folder(folder, [CERTAINTY])[CERTAINTY])
+    certainty = Certainty.model_validate_json(read_folder(folder, [CERTAINTY])[CERTAINTY])
     model = regard.load(folder)
     outputs = model.translate(TEXTS)
-    assert kept.outputs == len(TEXTS)
-    assert [each.unsure for each in outputs] == [certainty_of(each.token_scores) < kept.threshold for each in outputs]
-    assert 0 < sum(bool(each.unsure) for each in outputs) <= 2  # a twentieth of 24
-    assert {each.unsure for each in model.translate(TEXTS[:2], sample={"seed": 1})} == {None}
+    assert certainty.outputs == len(TEXTS)
+    assert [output.unsure for output in outputs] == [
+        certainty_of(output.token_scores) < certainty.threshold for output in outputs
+    ]
+    assert 0 < sum(bool(output.unsure) for output in outputs) <= 2  # a twentieth of 24
+    assert {translation.unsure for translation in model.translate(TEXTS[:2], sample={"seed": 1})} == {None}
 
 
 def test_the_server_says_the_same(folder: Path) -> None:
-    wanted = [each.unsure for each in regard.load(folder).translate(TEXTS)]
+    expected = [translation.unsure for translation in regard.load(folder).translate(TEXTS)]
     with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address, timeout=60) as client:
         (model,) = client.get("/v1/models").json()["models"]
         answers = client.post("/v1/translate", json={"text": TEXTS}).json()["translations"]
         forced = client.post("/v1/translate", json={"text": TEXTS[0], "forced": "Eu amo"}).json()["translations"]
     assert model["certainty"]["outputs"] == len(TEXTS)
-    assert [each["unsure"] for each in answers] == wanted
-    assert [each["unsure"] for each in forced] == [None]
+    assert [answer["unsure"] for answer in answers] == expected
+    assert [answer["unsure"] for answer in forced] == [None]

@@ -1,4 +1,4 @@
-"""/v1/attention, /v1/next, /v1/beam and /v1/models: what `regard look` shows, as the page asks for it."""
+"""/v1/attention, /v1/next, /v1/beam and /v1/models: the content of `regard look` for the page."""
 
 import math
 from pathlib import Path
@@ -36,20 +36,20 @@ def refused(client: httpx.Client, view: str, status: int = 400, **question: Any)
 
 
 def test_attention_is_what_look_sees(client: httpx.Client, model: regard.Model) -> None:
-    found = asked(client, "attention")
-    assert found["source"] == {"text": TEXT, "language": "en"}
-    assert found["target"]["language"] == "pt"
-    assert list(found["modes"]) == ["words"]
+    report = asked(client, "attention")
+    assert report["source"] == {"text": TEXT, "language": "en"}
+    assert report["target"]["language"] == "pt"
+    assert list(report["modes"]) == ["words"]
     for side in ("cross", "encoder", "decoder"):
-        seen, own = see(model, TEXT).seen(side), found["modes"]["words"][side]
-        assert (own["rows"], own["columns"], own["usual"]) == (seen.rows, seen.columns, seen.usual)
-        assert [block["layer"] for block in own["blocks"]] == [1, 2]
-        for block, expected in zip(own["blocks"], seen.blocks, strict=True):
+        seen, view = see(model, TEXT).seen(side), report["modes"]["words"][side]
+        assert (view["rows"], view["columns"], view["usual"]) == (seen.rows, seen.columns, seen.usual)
+        assert [block["layer"] for block in view["blocks"]] == [1, 2]
+        for block, expected in zip(view["blocks"], seen.blocks, strict=True):
             assert block["where"] == expected.where
             for head, weights in zip(block["heads"], expected.weights, strict=True):
                 assert head == pytest.approx((10_000 * weights).ravel().tolist(), abs=0.51)
-            size = math.log(len(own["columns"]))
-            assert all(0 <= each <= size + 1e-3 for each in block["entropy"])
+            size = math.log(len(view["columns"]))
+            assert all(0 <= value <= size + 1e-3 for value in block["entropy"])
 
 
 def test_attention_can_be_narrowed(client: httpx.Client) -> None:
@@ -65,11 +65,11 @@ def test_attention_can_be_narrowed(client: httpx.Client) -> None:
 
 
 def test_attention_between_tokens_and_of_a_given_output(client: httpx.Client) -> None:
-    found = asked(client, "attention", mode="tokens", output="Eu amo livros.")
-    assert found["target"]["text"] == "Eu amo livros."
-    assert found["modes"]["tokens"]["cross"]["rows"] == ["Eu", "amo", "livros", ".", "</s>"]
+    report = asked(client, "attention", mode="tokens", output="Eu amo livros.")
+    assert report["target"]["text"] == "Eu amo livros."
+    assert report["modes"]["tokens"]["cross"]["rows"] == ["Eu", "amo", "livros", ".", "</s>"]
     exact = asked(client, "attention", mode="tokens", tokens=["Eu", "amo", "livros", "."])
-    assert {**exact, "seconds": 0} == {**found, "seconds": 0}
+    assert {**exact, "seconds": 0} == {**report, "seconds": 0}
 
 
 def test_attention_is_refused_in_words(client: httpx.Client) -> None:
@@ -90,23 +90,23 @@ def test_a_model_without_attention_says_so(client: httpx.Client, monkeypatch: py
 
 
 def test_the_next_token_is_what_look_foresees(client: httpx.Client, model: regard.Model) -> None:
-    found, choices = asked(client, "next", prefix="Eu amo", shown=5), next_choices(model, TEXT, "Eu amo", shown=5)
-    own = choices.panels[0].probabilities
-    assert found["before"] == ["Eu", "amo"]
-    assert found["target"]["text"] == "Eu amo"
-    assert [each["token"] for each in found["tokens"]] == list(choices.tokens)
-    assert [each["probability"] for each in found["tokens"]] == pytest.approx(own[:5].tolist(), rel=1e-4)
-    assert found["vocabulary"] == choices.vocabulary == len(found["log_probabilities"])
-    assert sum(map(math.exp, found["log_probabilities"])) == pytest.approx(1, abs=1e-4)
-    assert found["rest"] == {"count": 0, "probability": 0}
-    assert asked(client, "next", before=["Eu", "amo"], shown=5)["tokens"] == found["tokens"]
+    report, choices = asked(client, "next", prefix="Eu amo", shown=5), next_choices(model, TEXT, "Eu amo", shown=5)
+    probabilities = choices.panels[0].probabilities
+    assert report["before"] == ["Eu", "amo"]
+    assert report["target"]["text"] == "Eu amo"
+    assert [token["token"] for token in report["tokens"]] == list(choices.tokens)
+    assert [token["probability"] for token in report["tokens"]] == pytest.approx(probabilities[:5].tolist(), rel=1e-4)
+    assert report["vocabulary"] == choices.vocabulary == len(report["log_probabilities"])
+    assert sum(map(math.exp, report["log_probabilities"])) == pytest.approx(1, abs=1e-4)
+    assert report["rest"] == {"count": 0, "probability": 0}
+    assert asked(client, "next", before=["Eu", "amo"], shown=5)["tokens"] == report["tokens"]
 
 
 def test_what_is_not_kept_is_counted_together(client: httpx.Client) -> None:
-    found = asked(client, "next", kept=10, shown=3)
-    assert (len(found["log_probabilities"]), len(found["tokens"])) == (10, 3)
-    assert found["rest"]["count"] == found["vocabulary"] - 10
-    total = sum(map(math.exp, found["log_probabilities"])) + found["rest"]["probability"]
+    report = asked(client, "next", kept=10, shown=3)
+    assert (len(report["log_probabilities"]), len(report["tokens"])) == (10, 3)
+    assert report["rest"]["count"] == report["vocabulary"] - 10
+    total = sum(map(math.exp, report["log_probabilities"])) + report["rest"]["probability"]
     assert total == pytest.approx(1, abs=1e-4)
 
 
@@ -114,10 +114,10 @@ def test_along_the_best_output_the_token_taken_is_marked(client: httpx.Client) -
     tokens = client.post("/v1/translate", json={"model": "forth", "text": TEXT, "engine": "torch"}).json()
     best = tokens["translations"][0]["tokens"]
     for place, expected in enumerate([*best, "</s>"]):
-        found = asked(client, "next", at=place, shown=200)
-        assert [each["token"] for each in found["tokens"] if each["taken"]] == [expected]
-        assert found["before"] == best[:place]
-    assert [each["token"] for each in found["tokens"] if each["end"]] == ["</s>"]
+        report = asked(client, "next", at=place, shown=200)
+        assert [token["token"] for token in report["tokens"] if token["taken"]] == [expected]
+        assert report["before"] == best[:place]
+    assert [token["token"] for token in report["tokens"] if token["end"]] == ["</s>"]
 
 
 def test_the_next_token_is_refused_in_words(client: httpx.Client) -> None:
@@ -131,15 +131,15 @@ def test_the_next_token_is_refused_in_words(client: httpx.Client) -> None:
 
 
 def test_the_beam_is_what_look_draws(client: httpx.Client, model: regard.Model) -> None:
-    found, tree = asked(client, "beam", beam=3), beam_tree(model, TEXT, 3)
-    assert (found["width"], found["outputs"], len(found["nodes"])) == (3, tree.outputs, len(tree.nodes))
-    assert [node["fate"] for node in found["nodes"]] == tree.fates
-    assert [node["parent"] for node in found["nodes"]] == [node.parent for node in tree.nodes]
-    assert found["target"]["text"] == tree.nodes[tree.outputs[0]].text
-    assert len(found["lanes"]["all"]) == len(found["lanes"]["outputs"]) == len(tree.nodes)
-    lasting = [place for place, lane in enumerate(found["lanes"]["outputs"]) if lane is not None]
+    beam, tree = asked(client, "beam", beam=3), beam_tree(model, TEXT, 3)
+    assert (beam["width"], beam["outputs"], len(beam["nodes"])) == (3, tree.outputs, len(tree.nodes))
+    assert [node["fate"] for node in beam["nodes"]] == tree.fates
+    assert [node["parent"] for node in beam["nodes"]] == [node.parent for node in tree.nodes]
+    assert beam["target"]["text"] == tree.nodes[tree.outputs[0]].text
+    assert len(beam["lanes"]["all"]) == len(beam["lanes"]["outputs"]) == len(tree.nodes)
+    lasting = [place for place, lane in enumerate(beam["lanes"]["outputs"]) if lane is not None]
     assert lasting == sorted(tree.lasting)
-    assert asked(client, "beam", beam=3, length_penalty=5.0)["nodes"] != found["nodes"]
+    assert asked(client, "beam", beam=3, length_penalty=5.0)["nodes"] != beam["nodes"]
 
 
 def test_the_beam_is_refused_in_words(client: httpx.Client) -> None:
@@ -151,10 +151,10 @@ def test_the_beam_is_refused_in_words(client: httpx.Client) -> None:
 
 
 def test_models_are_described(client: httpx.Client) -> None:
-    found = client.get("/v1/models").json()
-    assert found["version"] == regard.__version__
-    assert found["limits"]["beam"] == 8
-    forth, back = found["models"]
+    report = client.get("/v1/models").json()
+    assert report["version"] == regard.__version__
+    assert report["limits"]["beam"] == 8
+    forth, back = report["models"]
     assert (forth["name"], forth["source"], forth["target"]["name"]) == (
         "forth", {"code": "en", "name": "English"}, "Portuguese",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A translator of random weights that is made in no time, always ends soon, and writes something else for each text."""
+"""A quickly made translator with random weights that always ends soon and writes something else for each text."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ SIZES = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 
 
 
 def make_model(folder: Path, source: str = "en", target: str = "pt", export: bool = True, seed: int = 1) -> Path:
-    """A model folder, with an export for CTranslate2 if that is wanted."""
+    """Write a model folder, with an export for CTranslate2 on request."""
     recipe = check_recipe(
         {
             "seed": seed,
@@ -50,13 +50,13 @@ def make_model(folder: Path, source: str = "en", target: str = "pt", export: boo
 
 
 def make_recurrent(folder: Path, decoder: str, source: str = "en", target: str = "ru", **model: Any) -> Path:
-    """A recurrent one of the same words."""
+    """Write a recurrent model with the same words."""
     sizes = {"embedding": 12, "width": 16, "decoder": decoder}
     return make_family(folder, "seq2seq", source, target, **sizes, **model)
 
 
 def make_family(folder: Path, family: str, source: str = "en", target: str = "ru", **model: Any) -> Path:
-    """A translator of any family with weights as they were drawn."""
+    """Write a translator of any family with initial weights."""
     table = {"family": family, "data": _data(source, target), "model": {"longest": LONGEST, **model}}
     recipe = check_recipe(table)
     _save(folder, recipe, build_translation(recipe, TOKENISER, TOKENISER))

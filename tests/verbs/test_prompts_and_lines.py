@@ -1,4 +1,4 @@
-"""How a language model reads a prompt, prompts and texts of several lines, and streamed texts."""
+"""Reading of prompts by a language model, prompts and texts of several lines, and streamed texts."""
 
 import math
 import sys

@@ -74,8 +74,8 @@ def stepping(slots: int = 20, first: int = 18) -> MemoryUse:
     weights[0, :, first] = 1
     for step in range(3):
         weights[1, step, (first + step) % slots] = 0.6
-    given = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    return MemoryUse("10 01: 10", ["10", "01", "→ 10"], ["read", "write"], weights, given, given[::-1])
+    addresses = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    return MemoryUse("10 01: 10", ["10", "01", "→ 10"], ["read", "write"], weights, addresses, addresses[::-1])
 
 
 def stroke_looks() -> StrokeLooks:

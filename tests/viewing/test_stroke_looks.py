@@ -1,4 +1,4 @@
-"""What points of a drawing look at: the same content in every form."""
+"""Attention between points of a drawing: the same content in every form."""
 
 import json
 import sys

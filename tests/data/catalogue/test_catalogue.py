@@ -82,8 +82,8 @@ def test_an_address_is_the_base_and_the_path_unless_the_file_says_another():
         {"path": "d", "address": "https://other/d", **sums},
         {"path": "e", "derived": "By hand.", **sums},
     ]
-    made = read_entries({"a": {**about, "files": files}})["a"]
-    assert [file.address for file in made.files] == [
+    entry = read_entries({"a": {**about, "files": files}})["a"]
+    assert [file.address for file in entry.files] == [
         "https://host/top/a/b.gz",
         "https://host/top/c",
         "https://other/d",

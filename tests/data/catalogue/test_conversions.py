@@ -67,12 +67,12 @@ def test_files_of_one_archive_are_made_of_one_download(tmp_path: Path, monkeypat
     packed = zip_of(BROWN)
     with serving(Server(content={"/brown.zip": packed})) as server:
         part = {"size": len(packed), "sha256": hashlib.sha256(packed).hexdigest()}
-        made = {"derived": "Made.", "conversion": "words before slashes"}
+        fields = {"derived": "Made.", "conversion": "words before slashes"}
         parts = [{"address": f"{server.address}/brown.zip", **part}]
         entry = catalogue_of(
             monkeypatch,
-            a_file("a.txt.gz", b"The jury said `` 1/2 '' .\nIt did .\n", parts=parts, members="ca01", **made),
-            a_file("b.txt.gz", b"Assembly session\n", parts=parts, members="cb01", **made),
+            a_file("a.txt.gz", b"The jury said `` 1/2 '' .\nIt did .\n", parts=parts, members="ca01", **fields),
+            a_file("b.txt.gz", b"Assembly session\n", parts=parts, members="cb01", **fields),
         )
         get("toy", None, silent)
     assert contents(entry.folder) == {
@@ -83,14 +83,14 @@ def test_files_of_one_archive_are_made_of_one_download(tmp_path: Path, monkeypat
 
 
 def test_letters_of_two_archives_become_strokes_pictures_and_alphabets(tmp_path: Path):
-    """One stroke goes up, another is a dot; nine of six by three pixels are black. One letter is in both archives."""
-    drawn = b"START\n1.25,-9.0,0\n3.25,-4.6,8\nBREAK\n5.25,-9.0,20\nBREAK\n"
+    """One stroke goes up, another is a dot; nine of six by three pixels are black. Both archives share a letter."""
+    stroke_text = b"START\n1.25,-9.0,0\n3.25,-4.6,8\nBREAK\n5.25,-9.0,20\nBREAK\n"
     picture = Image.new("1", (6, 3), 1)
     picture.paste(0, (0, 0, 3, 3))
     file = io.BytesIO()
     picture.save(file, "PNG")
     for name, letters in (("one", ["Greek"]), ("two", ["Latin", "Greek"])):
-        members = {f"{name}/{letter}/character01/7_01.txt": drawn for letter in letters}
+        members = {f"{name}/{letter}/character01/7_01.txt": stroke_text for letter in letters}
         members |= {f"{name}/{letter}/character01/7_01.png": file.getvalue() for letter in letters}
         (tmp_path / f"{name}.zip").write_bytes(zip_of(members))
 
@@ -108,6 +108,6 @@ def test_letters_of_two_archives_become_strokes_pictures_and_alphabets(tmp_path:
 
 
 def test_every_conversion_that_the_catalogue_names_exists_and_takes_archives():
-    made = [file for entry in entries().values() for file in entry.files if file.conversion]
-    assert {file.conversion for file in made} == set(CONVERSIONS)
-    assert all(file.parts and file.members for file in made)
+    conversions = [file for entry in entries().values() for file in entry.files if file.conversion]
+    assert {file.conversion for file in conversions} == set(CONVERSIONS)
+    assert all(file.parts and file.members for file in conversions)

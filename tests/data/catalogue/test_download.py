@@ -41,11 +41,11 @@ def declare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., En
 
 def test_a_whole_download_is_verified_recorded_and_reported_in_bytes(server, declare):
     entry = declare(a_file("raw/a.txt", TEXT, address=f"{server.address}/a.txt"))
-    told: list[tuple[str, int, int | None]] = []
-    assert get("toy", None, lambda *report: told.append(report)) == entry.folder
+    reports: list[tuple[str, int, int | None]] = []
+    assert get("toy", None, lambda *report: reports.append(report)) == entry.folder
     assert contents(entry.folder) == {"raw/a.txt": TEXT}
-    assert told[0] == ("toy: bytes of a.txt", 0, len(TEXT))
-    assert told[-1] == ("toy: bytes of a.txt", len(TEXT), len(TEXT))
+    assert reports[0] == ("toy: bytes of a.txt", 0, len(TEXT))
+    assert reports[-1] == ("toy: bytes of a.txt", len(TEXT), len(TEXT))
     record = json.loads((entry.folder / ".regard.json").read_text())
     assert record == {"written": {"raw/a.txt": hashlib.sha256(TEXT).hexdigest()}}
 
@@ -287,7 +287,7 @@ def test_five_redirections_are_enough(server, declare):
 def test_nothing_of_an_archive_is_written_before_it_is_verified(server, declare, monkeypatch):
     server.content = {"/sounds.tar.gz": archive_of(("sounds/a.wav", b"not what was promised"))}
     entry = declare(sounds_file(address=f"{server.address}/sounds.tar.gz"))
-    monkeypatch.setattr("regard.data.catalogue.fetching.unpack", lambda *given: pytest.fail("was unpacked"))
+    monkeypatch.setattr("regard.data.catalogue.fetching.unpack", lambda *arguments: pytest.fail("was unpacked"))
     assert "is not what the data catalogue promises" in fault_of(lambda: get("toy", None, silent))
     assert not entry.folder.exists()
 

@@ -35,10 +35,10 @@ def test_a_folder_may_be_the_sets_own_or_its_parent_and_its_files_packed_or_not(
     place = tmp_path / "elsewhere" / below / f"raw/a.txt{suffix}"
     place.parent.mkdir(parents=True)
     place.write_bytes(packed)
-    told: list[tuple[str, int, int | None]] = []
-    get("toy", tmp_path / "elsewhere", lambda *report: told.append(report))
+    reports: list[tuple[str, int, int | None]] = []
+    get("toy", tmp_path / "elsewhere", lambda *report: reports.append(report))
     assert contents(entry.folder) == {f"raw/a.txt{suffix}": packed}
-    assert told[-1] == (f"toy: bytes of a.txt{suffix}", len(packed), len(packed))
+    assert reports[-1] == (f"toy: bytes of a.txt{suffix}", len(packed), len(packed))
     assert place.read_bytes() == packed
 
 

@@ -99,8 +99,10 @@ def test_unpacking_gives_the_files_and_nothing_else(tmp_path):
     for number, archive in enumerate(archives(tmp_path)):
         target = tmp_path / f"out{number}"
         unpack(archive, target, LIMIT)
-        found = {path.relative_to(target).as_posix(): path.read_bytes() for path in target.rglob("*") if path.is_file()}
-        assert found == SOUNDS
+        contents = {
+            path.relative_to(target).as_posix(): path.read_bytes() for path in target.rglob("*") if path.is_file()
+        }
+        assert contents == SOUNDS
 
 
 def test_a_folder_can_be_copied_the_same_way(tmp_path):

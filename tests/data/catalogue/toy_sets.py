@@ -21,7 +21,7 @@ TEXT = "".join(f"{number} livros\n" for number in range(60_000)).encode()  # 768
 
 @dataclass
 class Server:
-    """What the server offers, how it misbehaves, and the requests it received."""
+    """State of the server: its files, its misbehaviour, and the requests it received."""
 
     content: dict[str, bytes] = field(default_factory=dict)
     knows_ranges: bool = True
@@ -52,8 +52,8 @@ def handler_of(server: Server) -> type[BaseHTTPRequestHandler]:
             if start >= len(content):
                 self.answer(416, b"", {"Content-Range": f"bytes */{len(content)}"})
                 return
-            told = 0 if server.lies_about_range else start
-            span = f"bytes {told}-{len(content) - 1}/{len(content)}"
+            first = 0 if server.lies_about_range else start
+            span = f"bytes {first}-{len(content) - 1}/{len(content)}"
             self.answer(206, content[start:], {"Content-Range": span})
 
         def answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
@@ -86,9 +86,9 @@ def serving(state: Server) -> Iterator[Server]:
 def catalogue_of(monkeypatch: pytest.MonkeyPatch, *files: dict[str, Any]) -> Entry:
     """Declare a set called `toy` of these files as the only one in the catalogue."""
     about = {"title": "Toy", "what": "a toy", "licence": "CC0", "terms": "Do.", "source": "https://toys.example"}
-    made = read_entries({"toy": {**about, "aliases": ["playthings"], "files": list(files)}})
-    monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: made)
-    return made["toy"]
+    catalogue = read_entries({"toy": {**about, "aliases": ["playthings"], "files": list(files)}})
+    monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: catalogue)
+    return catalogue["toy"]
 
 
 def a_file(path: str, content: bytes, **more: Any) -> dict[str, Any]:

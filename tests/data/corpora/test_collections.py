@@ -117,18 +117,18 @@ def parts(tmp_path: Path) -> Path:
     """Write what `mtdata get … --out` leaves, as far as it matters here."""
     folder = tmp_path / "mt"
     (folder / "train-parts").mkdir(parents=True)
-    for text, own in {"Statmt-europarl-7": PAIRS[:30], "Statmt-news-9": PAIRS[30:]}.items():
+    for text, pairs in {"Statmt-europarl-7": PAIRS[:30], "Statmt-news-9": PAIRS[30:]}.items():
         for side, ending in enumerate(("eng", "deu")):
-            lines = "".join(f"{pair[side]}\n" for pair in own)
+            lines = "".join(f"{pair[side]}\n" for pair in pairs)
             (folder / "train-parts" / f"{text}.{ending}.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "mtdata.signature.txt").write_text("mtdata get -l eng-deu\n")
     return folder
 
 
 def test_a_folder_of_parallel_files_is_read_text_after_text(parts: Path) -> None:
-    given = corpus(pairs=parts / "train-parts", columns=["eng", "deu"])
-    assert list(read_pairs(given)) == PAIRS
-    assert [Path(name).name for name in input_names(given)][:2] == [
+    options = corpus(pairs=parts / "train-parts", columns=["eng", "deu"])
+    assert list(read_pairs(options)) == PAIRS
+    assert [Path(name).name for name in input_names(options)][:2] == [
         "Statmt-europarl-7.eng.gz",
         "Statmt-europarl-7.deu.gz",
     ]
@@ -138,15 +138,15 @@ def test_a_folder_of_parallel_files_is_read_text_after_text(parts: Path) -> None
     assert "or, for parallel files, their endings" in refusal(corpus(pairs=parts / "train-parts"))
     assert "has no files that end in .en and .de" in refusal(corpus(pairs=parts / "train-parts", columns=["en", "de"]))
     (parts / "train-parts" / "Statmt-news-9.deu.gz").unlink()
-    assert "has Statmt-news-9.eng but no Statmt-news-9.deu; each text needs both sides." in refusal(given)
+    assert "has Statmt-news-9.eng but no Statmt-news-9.deu; each text needs both sides." in refusal(options)
 
 
 def test_a_folder_is_prepared_and_a_change_inside_it_noticed(parts: Path, tmp_path: Path) -> None:
     train = {"pairs": str(parts / "train-parts"), "columns": ["eng", "deu"]}
     options = check(PairData, {"train": train, "hold_out": 2, "tokeniser": {"kind": "bytes"}})
-    made = prepare(options, tmp_path / "prepared")
-    assert made.cleaning.read == 50
-    assert made.source.decode(made.train.tokens("source", 0).tolist()) == "The number 0."
+    prepared = prepare(options, tmp_path / "prepared")
+    assert prepared.cleaning.read == 50
+    assert prepared.source.decode(prepared.train.tokens("source", 0).tolist()) == "The number 0."
     (parts / "train-parts" / "Statmt-news-9.eng.gz").write_bytes(b"other")
     with pytest.raises(Fault, match=r"the file .*Statmt-news-9\.eng\.gz has changed"):
         prepare(options, tmp_path / "prepared")

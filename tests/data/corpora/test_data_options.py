@@ -74,4 +74,4 @@ def test_models_from_spelling_to_sounds_are_compared_on_the_same_data() -> None:
     recipes = sorted((Path(regard.__file__).parent / "recipes").glob("cmudict-g2p*.toml"))
     data = [check(PairData, tomllib.loads(path.read_text(encoding="utf-8"))["data"]) for path in recipes]
     assert len(data) > 1
-    assert all(each == data[0] for each in data)
+    assert all(options == data[0] for options in data)

@@ -110,11 +110,11 @@ def test_vocabularies_can_be_separate_and_text_is_kept_for_sampling(files: Path,
 def test_sides_can_be_cut_each_in_its_own_way(files: Path, tmp_path: Path) -> None:
     tokeniser = {"kind": "characters", "target_kind": "words", "shared": False, "ignore_case": True}
     options = options_for(files, train=str(files / "b.tsv"), tokeniser=tokeniser)
-    made, opened = prepare(options, tmp_path / "prepared"), open_prepared(tmp_path / "prepared")
-    for prepared in (made, opened):
-        spelled, said = (prepared.train.tokens(side, 0).tolist() for side in ("source", "target"))
+    prepared_corpus, opened = prepare(options, tmp_path / "prepared"), open_prepared(tmp_path / "prepared")
+    for prepared in (prepared_corpus, opened):
+        spelled, sounds = (prepared.train.tokens(side, 0).tolist() for side in ("source", "target"))
         assert prepared.source.pieces(spelled) == [*"▁word▁0"]
-        assert prepared.target.pieces(said) == ["palavra", "0"]
+        assert prepared.target.pieces(sounds) == ["palavra", "0"]
         assert prepared.source.encode("WORD 0") == spelled
         assert prepared.target.encode("PALAVRA 0")[0] == prepared.target.unknown
 
@@ -169,9 +169,9 @@ def test_a_finished_preparation_is_opened_not_made_again(files: Path, tmp_path: 
     folder = tmp_path / "prepared"
     prepare(options_for(files), folder)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    told: list[str] = []
-    again = prepare(options_for(files, prepared=str(folder)), folder, lambda what, done, total: told.append(what))
-    assert told == []
+    remarks: list[str] = []
+    again = prepare(options_for(files, prepared=str(folder)), folder, lambda what, done, total: remarks.append(what))
+    assert remarks == []
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
     assert again.cleaning == open_prepared(folder).cleaning
     assert len(again.train) == len(open_prepared(folder).train)
@@ -181,10 +181,10 @@ def make_old(folder: Path) -> None:
     """Turn a corpus into one of format version 2: equal weights, and no checksums."""
     purpose = json.loads((folder / "purpose.json").read_text())
     purpose["format"] = 2
-    for corpus in (each for split in ("train", "valid", "test") for each in purpose["options"][split]):
+    for corpus in (table for split in ("train", "valid", "test") for table in purpose["options"][split]):
         corpus["weight"] = 1.0
-    for each in purpose["inputs"]:
-        del each["checksum"]
+    for source in purpose["inputs"]:
+        del source["checksum"]
     finished = json.loads((folder / "finished.json").read_text())
     del finished["files"], finished["sha256"], purpose["sha256"]
     (folder / "purpose.json").write_text(json.dumps(purpose))
@@ -217,10 +217,10 @@ def test_what_an_older_version_prepared_is_opened_and_its_equal_weights_mean_non
 
 
 def test_progress_is_told(files: Path, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    prepare(options_for(files), tmp_path / "prepared", lambda *what: told.append(what))
-    assert told[0] == ("reading the corpus", 60, None)
-    assert told[-1] == ("preparing the corpus", 100, 100)
+    reports: list[tuple[str, int, int | None]] = []
+    prepare(options_for(files), tmp_path / "prepared", lambda *what: reports.append(what))
+    assert reports[0] == ("reading the corpus", 60, None)
+    assert reports[-1] == ("preparing the corpus", 100, 100)
 
 
 @pytest.fixture
@@ -334,14 +334,14 @@ def test_files_with_another_date_are_the_same_and_files_that_are_gone_are_not_ne
     files: Path, tmp_path: Path
 ) -> None:
     folder, remarks = tmp_path / "prepared", list[str]()
-    made = prepare(options_for(files), folder)
+    finished = prepare(options_for(files), folder)
     os.utime(files / "b.tsv", (1, 1))
     again = prepare(options_for(files), folder, remark=remarks.append)
     (files / "a.en").unlink()
     assert remarks == []
     without = prepare(options_for(files), folder, remark=remarks.append)
     assert remarks == [f"{files / 'a.en'} no longer exists; continuing with what was prepared from it."]
-    assert made.cleaning == again.cleaning == without.cleaning
+    assert finished.cleaning == again.cleaning == without.cleaning
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -408,12 +408,12 @@ def test_faults_of_the_text(faults: Callable[..., str], files: Path, tmp_path: P
 
 
 def test_nothing_left_is_refused_with_the_reasons(faults: Callable[..., str]) -> None:
-    told = faults(b"\t\n\tb\nunseen\tb\n")
-    assert told == "No training pair is left: read 3 pairs, dropped 2 empty, 1 shared with validation or test."
+    message = faults(b"\t\n\tb\nunseen\tb\n")
+    assert message == "No training pair is left: read 3 pairs, dropped 2 empty, 1 shared with validation or test."
     assert faults(b"") == "No training pair is left: read 0 pairs, dropped none."
-    told = faults(b"a b\tc d\ne f\tg h\n", cleaning={"longest": 1})
-    assert told.startswith("No training pair is left: read 2 pairs, kept 0 (dropped 2 too long).")
-    assert "c.tsv, line 1: a b | c d" in told
+    message = faults(b"a b\tc d\ne f\tg h\n", cleaning={"longest": 1})
+    assert message.startswith("No training pair is left: read 2 pairs, kept 0 (dropped 2 too long).")
+    assert "c.tsv, line 1: a b | c d" in message
 
 
 def test_no_pairs_at_all(faults: Callable[..., str], files: Path, tmp_path: Path) -> None:

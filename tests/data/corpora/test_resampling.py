@@ -39,8 +39,8 @@ def batches(corpus: PreparedPairs) -> list[np.ndarray]:
 
 
 def cut(pairs: SampledPairs, rows: list[np.ndarray], seed: int, epoch: int) -> list[list[list[list[int]]]]:
-    found = pairs.batches(rows, seed, epoch)
-    return [[[row.tolist() for row in side] for side in batch] for batch in found]
+    batches_found = pairs.batches(rows, seed, epoch)
+    return [[[row.tolist() for row in side] for side in batch] for batch in batches_found]
 
 
 def test_a_row_is_cut_by_its_key(corpus: PreparedPairs) -> None:

@@ -19,11 +19,11 @@ def test_the_first_pairs_of_each_corpus_stand_for_all_of_it(tmp_path: Path, monk
     short = {"pairs": str(tmp_path / "short.tsv"), "weight": 1.0}
     data = check(PairData, {"train": [long, short], "prepared": str(tmp_path / "nothing yet")})
     remarks = list[str]()
-    first, second = (found := first_pairs(data, tmp_path, remarks.append)).train
+    first, second = (first_rows := first_pairs(data, tmp_path, remarks.append)).train
     assert list(read_pairs(first)) == [("one", "um"), ("two", "dois")]
     assert (first.weight, first.held_out) == (3.0, False)
     assert second == data.train[1]
-    assert found.prepared is None
+    assert first_rows.prepared is None
     (remark,) = remarks
     assert remark.startswith("the data is not prepared yet, so this covers the first 2 pairs of each corpus")
 

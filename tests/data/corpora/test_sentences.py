@@ -81,8 +81,8 @@ def cut(text: str, longest: int, language: str = "en") -> list[str]:
     ],
 )
 def test_sentences_end_where_people_end_them(language: str, marked: str) -> None:
-    found = split_sentences(marked.replace("|", ""), language)
-    assert [sentence.text for sentence in found] == [text.strip() for text in marked.split("|")]
+    sentences = split_sentences(marked.replace("|", ""), language)
+    assert [sentence.text for sentence in sentences] == [text.strip() for text in marked.split("|")]
 
 
 def test_the_language_decides() -> None:

@@ -30,7 +30,7 @@ PRONOUNS = {
     "они": "3p",
     "кто": "ms",
 }
-AMOUNTS = {form for forms in WORDS.numbers.values() for each in forms for form in each.split()}
+AMOUNTS = {form for forms in WORDS.numbers.values() for phrase in forms for form in phrase.split()}
 AMOUNTS |= {form for forms in WORDS.amounts.values() for form in forms.split()}
 # Endings of adjectives with the genders and cases they can have.
 ENDINGS = {
@@ -69,20 +69,20 @@ def is_name(word: str) -> bool:
 @cache
 def noun_forms() -> dict[str, set[tuple[str, str]]]:
     """Return the gender (p for plural) and case of each noun form, and mark genitive singulars by gender."""
-    found: dict[str, set[tuple[str, str]]] = {}
+    readings_by_form: dict[str, set[tuple[str, str]]] = {}
     for name, noun in NOUNS.items():
         for gender, forms in ((noun.gender, noun.singular), ("p", noun.plural)):
             for case, form in zip(CASES, forms, strict=False):
-                found.setdefault(form, set()).add((gender, case))
+                readings_by_form.setdefault(form, set()).add((gender, case))
         if name in WORDS.locatives:
-            found.setdefault(WORDS.locatives[name], set()).add((noun.gender, "prepositional"))
-    return found
+            readings_by_form.setdefault(WORDS.locatives[name], set()).add((noun.gender, "prepositional"))
+    return readings_by_form
 
 
 def readings(adjective: str) -> set[tuple[str, str]]:
-    for endings, found in ENDINGS.items():
+    for endings, marks in ENDINGS.items():
         if re.search(f"({endings})$", adjective):
-            return {(gender, case) for gender, case in (each.split("-") for each in found.split())}
+            return {(gender, case) for gender, case in (mark.split("-") for mark in marks.split())}
     raise AssertionError(adjective)
 
 
@@ -122,16 +122,16 @@ def articles(words: list[str]) -> set[int]:
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_sizes_and_that_nothing_is_said_twice(corpus: str) -> None:
     splits = {split: pairs(split, corpus) for split in ("train", "valid", "test")}
-    assert {split: len(found) for split, found in splits.items()} == {"train": 30_000, "valid": 500, "test": 1000}
+    assert {split: len(pairs) for split, pairs in splits.items()} == {"train": 30_000, "valid": 500, "test": 1000}
     for side in (0, 1):
-        texts = [pair[side].casefold() for found in splits.values() for pair in found]
+        texts = [pair[side].casefold() for pairs in splits.values() for pair in pairs]
         assert len(set(texts)) == len(texts)
 
 
 @pytest.mark.parametrize("corpus", ["demo-ru", "demo-pronouns-ru"])
 def test_nouns_and_names_are_linked_to_their_translations(corpus: str) -> None:
-    known = [noun for noun in lexicon().nouns.values() if noun.name in NOUNS]
-    nouns = {form: NOUNS[noun.name] for noun in known for form in (noun.name, noun.plural)}
+    familiar = [noun for noun in lexicon().nouns.values() if noun.name in NOUNS]
+    nouns = {form: NOUNS[noun.name] for noun in familiar for form in (noun.name, noun.plural)}
     verbs = {form.split()[0] for verb in lexicon().verbs.values() for form in verb.english}
     for pair in some(corpus):
         source, target = spoken(pair.source), spoken(pair.target)
@@ -156,8 +156,8 @@ def test_russian_adjectives_agree_with_their_nouns(corpus: str) -> None:
         if adjective in short:
             assert short[adjective] in subject_genders(pair, words, j)
         elif i > j or noun not in noun_forms():  # said of a subject
-            said = {gender for gender, case in readings(adjective) if case in ("nominative", "instrumental")}
-            assert said & subject_genders(pair, words, j), pair.target
+            genders = {gender for gender, case in readings(adjective) if case in ("nominative", "instrumental")}
+            assert genders & subject_genders(pair, words, j), pair.target
         else:
             few = i > 0 and words[i - 1] in ("два", "две", "три", "четыре")
             fitting = readings(adjective) & noun_forms()[noun]

@@ -33,8 +33,8 @@ def spoken(sentence: str) -> list[str]:
     """Return the words of a sentence without capital and punctuation; names and nationalities keep theirs."""
     words = sentence[:-1].split()
     first = words[0]
-    kept = first.removesuffix("'s") in NAMES | ENGLISH_ADJECTIVES | {"I"}
-    return [first if kept else first[0].lower() + first[1:], *words[1:]]
+    has_capital = first.removesuffix("'s") in NAMES | ENGLISH_ADJECTIVES | {"I"}
+    return [first if has_capital else first[0].lower() + first[1:], *words[1:]]
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -52,8 +52,8 @@ LINKED = {
 
 
 def test_links_as_a_person_would_draw_them() -> None:
-    found = {pair.source: str(pair.links) for pair in linked_pairs("train")[:1000]}
-    assert {source: found[source] for source in LINKED} == LINKED
+    links = {pair.source: str(pair.links) for pair in linked_pairs("train")[:1000]}
+    assert {source: links[source] for source in LINKED} == LINKED
     of_test = {pair.source: pair for pair in linked_pairs("test")}
     # Os cachorros felizes de Ana estavam naqueles sofás.
     assert str(of_test["Ana's happy dogs were on those sofas."].links) == "0p0 0p3 0-4 1-2 2-1 3-5 4-6 5-6 6-7"
@@ -98,10 +98,10 @@ def test_a_noun_is_linked_to_its_translation_and_an_adjective_to_its_own(split: 
         for i, word in enumerate(source):
             linked = [target[j] for k, j in pair.links.sure if k == i]
             bare = word.removesuffix("'s")
-            for known in (nouns, adjectives):
-                if bare in known and bare not in {"old", "fish"} | set(ENGLISH_VERBS):
+            for lexicon_part in (nouns, adjectives):
+                if bare in lexicon_part and bare not in {"old", "fish"} | set(ENGLISH_VERBS):
                     assert len(linked) == 1
-                    assert linked[0] in known[bare]
+                    assert linked[0] in lexicon_part[bare]
             if bare in NAMES:
                 assert linked == [bare]
 
@@ -150,9 +150,9 @@ DETERMINERS = {
 def test_links_within_a_sentence_join_words_of_the_right_kinds(split: str) -> None:
     seen = set()
     for pair in linked_pairs(split):
-        for text, found in ((pair.source, pair.source_roles), (pair.target, pair.target_roles)):
+        for text, roles in ((pair.source, pair.source_roles), (pair.target, pair.target_roles)):
             words = spoken(text)
-            for kind, links in found.items():
+            for kind, links in roles.items():
                 first, second = KINDS[kind]
                 for i, j in links:
                     assert first(words[i]), (kind, text, words[i])

@@ -149,19 +149,19 @@ ORDERS = {
 @pytest.mark.parametrize(("english", "orders"), ORDERS.items(), ids=ORDERS)
 def test_order_is_free_where_forms_say_who_does_what(english: str, orders: set[str]) -> None:
     russian = Russian(russian_lexicon(), Plain(1))
-    found: set[str] = set()
+    texts: set[str] = set()
 
     class Listening(Russian):
         def wording(self, scene):
             wordings = russian.wordings(scene)
             if wordings and self.english.wording(scene).text == english:
-                found.update(wording.text for wording in wordings)
+                texts.update(wording.text for wording in wordings)
             return wordings[0] if wordings else None
 
     listening = Listening(russian_lexicon(), Plain(1))
     listening.english = DemoSentences(lexicon(), Plain(1), russian).english
     assert list(Search(english, listening).translations())
-    assert found == orders
+    assert texts == orders
 
 
 def test_other_orders_are_drawn_too_and_have_the_same_words() -> None:

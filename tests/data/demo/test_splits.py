@@ -42,8 +42,8 @@ def surface(combination: Combination) -> str:
     match kind:
         case "adjective-noun":
             adjective, described = words.adjectives[first].english, noun(second)
-            said = rf"\b{adjective} {described}|{described} {BE} (?:very )?{adjective}\b"
-            return said + rf"|^(?:is|are|was|were|will)\b.*{described} (?:be )?{adjective}\?"
+            pattern = rf"\b{adjective} {described}|{described} {BE} (?:very )?{adjective}\b"
+            return pattern + rf"|^(?:is|are|was|were|will)\b.*{described} (?:be )?{adjective}\?"
         case "verb-object":
             base, *_ = forms = words.verbs[first].english
             counted = words.nouns[second].plural or second
@@ -175,8 +175,8 @@ def test_the_corpus_is_the_same_in_every_process_and_quickly_made() -> None:
         "text = repr([pairs(split) for split in SPLITS]); assert 'torch' not in sys.modules; "
         "print(hashlib.sha256(text.encode()).hexdigest(), time.process_time())"
     )
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    digest, seconds = made.stdout.split()
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    digest, seconds = process.stdout.split()
     assert digest == hashlib.sha256(repr([pairs(split) for split in SPLITS]).encode()).hexdigest()
     assert float(seconds) < 20  # two or three on an idle machine
 

@@ -10,16 +10,16 @@ from regard.data.tokenisers.words import split_words
 
 def new_words(corpus: str) -> set[str]:
     """Return the words of the test targets that occur in no other split; validation is the smallest."""
-    known = {word for pair in generate(f"{corpus}:valid") for text in pair for word in split_words(text)}
-    return {word for _, target in generate(f"{corpus}:test") for word in split_words(target)} - known
+    vocabulary = {word for pair in generate(f"{corpus}:valid") for text in pair for word in split_words(text)}
+    return {word for _, target in generate(f"{corpus}:test") for word in split_words(target)} - vocabulary
 
 
 def test_a_split_has_names_and_numbers_of_its_own() -> None:
-    drawn = {
+    names = {
         split: {invent_name(split, Dice(1)) for _ in range(200)} | {invent_number(split, Dice(2), 1, 60)}
         for split in ("train", "valid", "test")
     }
-    assert not drawn["train"] & (drawn["valid"] | drawn["test"])
+    assert not names["train"] & (names["valid"] | names["test"])
     assert int(invent_number("test", Dice(3), 1, 60)) % 5 == 0
     assert int(invent_number("valid", Dice(3), 1, 60)) % 5 == 1
 
@@ -35,12 +35,12 @@ def test_every_new_word_stands_in_the_source(corpus: str) -> None:
 def test_the_first_sentences_of_a_report_are_no_summary() -> None:
     """The first three sentences of a report have less than a third of its summary's new words."""
     new = new_words("summaries")
-    there = wanted = 0
+    there = total = 0
     for report, summary in generate("summaries:test"):
         facts = new & set(split_words(summary))
         lead = set(split_words(" ".join(report.split(". ")[:3])))
-        there, wanted = there + len(facts & lead), wanted + len(facts)
-    assert 0 < there < wanted / 3
+        there, total = there + len(facts & lead), total + len(facts)
+    assert 0 < there < total / 3
 
 
 def test_pairs_are_as_the_grammar_says() -> None:

@@ -69,13 +69,13 @@ def grammar(request: pytest.FixtureRequest) -> StyleGrammar:
 def test_what_the_templates_say(
     name: str, language: str, pattern: int, words: dict[str, str], sentences: list[str]
 ) -> None:
-    own = getattr(read_grammar(name), language)
+    side = getattr(read_grammar(name), language)
 
     def row(slot: str, word: str) -> int:
-        return next(place for place, forms in enumerate(own.slots[slot][1:]) if " ".join(forms).startswith(word))
+        return next(place for place, forms in enumerate(side.slots[slot][1:]) if " ".join(forms).startswith(word))
 
     rows = {slot: row(slot, word) for slot, word in words.items()}
-    assert [own.say(pattern, style, rows) for style in range(len(own.styles))] == sentences
+    assert [side.say(pattern, style, rows) for style in range(len(side.styles))] == sentences
 
 
 def rows_of(grammar: StyleGrammar, language: int):
@@ -100,17 +100,19 @@ def test_each_word_of_a_held_out_combination_is_learnt_with_others(grammar: Styl
 @pytest.mark.parametrize("name", NAMES)
 def test_held_out_combinations_are_in_the_test_alone(name: str) -> None:
     grammar, corpus = read_grammar(name), style_corpus(name)
-    own = grammar.english
+    speaker = grammar.english
     apart = {
-        own.say(pattern, style, rows)
+        speaker.say(pattern, style, rows)
         for rows in rows_of(grammar, 0)
         if grammar.is_apart(rows)
-        for pattern, style in product(range(len(own.patterns)), range(len(own.styles)))
+        for pattern, style in product(range(len(speaker.patterns)), range(len(speaker.styles)))
     }
-    said = {split: {text for pair in pairs for text in pair} for split, pairs in corpus.items()}
-    assert not (said["train"] | said["valid"]) & apart
+    texts = {split: {text for pair in pairs for text in pair} for split, pairs in corpus.items()}
+    assert not (texts["train"] | texts["valid"]) & apart
     english = {
-        target for source, target in corpus["test"] if source.startswith(tuple(f"[{each}]" for each in own.styles))
+        target
+        for source, target in corpus["test"]
+        if source.startswith(tuple(f"[{style}]" for style in speaker.styles))
     }
     assert english
     assert english <= apart

@@ -8,21 +8,21 @@ from regard.data.generated.talks import TURNS, VALUES, talk_corpus
 def test_the_last_thing_that_was_told_is_the_reply() -> None:
     told_by_turn = {
         (sentence.split("{}")[0], sentence.split("{}")[1]): kind
-        for kind, own in TURNS.items()
-        for sentence in own[0:3:2]
+        for kind, templates in TURNS.items()
+        for sentence in templates[0:3:2]
     }
     for source, reply in talk_corpus()["test"]:
         turns = source.removeprefix("— ").split(" — ")
-        told = {}
+        facts = {}
         for turn in turns[:-1:2]:
             ((kind, value),) = [
                 (kind, turn.removeprefix(before).removesuffix(after))
                 for (before, after), kind in told_by_turn.items()
                 if turn.startswith(before) and turn.endswith(after)
             ]
-            told[kind] = value
-        asked = next(kind for kind, own in TURNS.items() if own[3] == turns[-1])
-        assert reply == (TURNS[asked][4].format(told[asked]) if asked in told else TURNS[asked][5])
+            facts[kind] = value
+        question = next(kind for kind, templates in TURNS.items() if templates[3] == turns[-1])
+        assert reply == (TURNS[question][4].format(facts[question]) if question in facts else TURNS[question][5])
 
 
 def test_names_and_towns_of_the_test_never_met_before() -> None:

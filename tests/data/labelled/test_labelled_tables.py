@@ -22,7 +22,7 @@ def options_of(path: Path, text: str, **options: Any) -> LabelledData:
 
 def examples_of(path: Path, text: str, **options: Any) -> list[tuple[str, str]]:
     data = options_of(path, text, **options)
-    return [(each.text, each.label) for each in read_examples(data, data.train[0])]
+    return [(example.text, example.label) for example in read_examples(data, data.train[0])]
 
 
 def prepared_classes(path: Path, text: str, **options: Any) -> list[str]:

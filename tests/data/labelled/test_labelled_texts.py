@@ -28,8 +28,8 @@ def prepare(options: LabelledData, folder: Path, start: dict[str, bytes] | None 
 
 
 def texts_of(prepared: PreparedExamples, split: str) -> list[str]:
-    own = prepared.splits[split]
-    return [prepared.tokeniser.decode(own.text(row)) for row in range(len(own))]
+    examples = prepared.splits[split]
+    return [prepared.tokeniser.decode(examples.text(row)) for row in range(len(examples))]
 
 
 def test_lines_are_a_label_and_a_text_and_the_last_are_set_aside(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_the_last_texts_of_a_sorted_file_are_said_to_lack_classes(tmp_path: Path
 def test_a_text_that_occurs_twice_is_never_on_both_sides(tmp_path: Path) -> None:
     lines = "".join(f"{number % 2} Text {number}.\n{number % 2} text {number}\n" for number in range(20))
     prepared = prepare(data_of(tmp_path, lines, hold_out_by="class", lower_case=True), tmp_path)
-    own = {split: {text.rstrip(" .") for text in texts_of(prepared, split)} for split in ("train", "valid")}
+    texts = {split: {text.rstrip(" .") for text in texts_of(prepared, split)} for split in ("train", "valid")}
     assert len(prepared.splits["valid"]) == 4
-    assert not own["train"] & own["valid"]
+    assert not texts["train"] & texts["valid"]
 
 
 def test_texts_that_are_repeated_throughout_can_still_be_set_aside(tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_a_table_has_named_columns_and_folds_by_the_first_digit(tmp_path: Path) 
 
 def test_three_lines_are_a_text_an_aspect_and_a_label(tmp_path: Path) -> None:
     options = data_of(tmp_path, "the $T$ was cold\nfried fish\n-1\nnice $T$\nroom\n1\n", format="aspects", hold_out=0.5)
-    found = list(read_examples(options, options.train[0]))
-    assert [(each.text, each.aspect, each.label) for each in found] == [
+    examples = list(read_examples(options, options.train[0]))
+    assert [(example.text, example.aspect, example.label) for example in examples] == [
         ("the fried fish was cold", "fried fish", "-1"),
         ("nice room", "room", "1"),
     ]
@@ -105,10 +105,10 @@ def test_three_lines_are_a_text_an_aspect_and_a_label(tmp_path: Path) -> None:
 def test_what_is_asked_of_one_text_is_never_on_both_sides_of_the_cut(tmp_path: Path) -> None:
     """The last quarter is one question; another is about the same text except for a quotation mark."""
     lines = "a $T$ ' and view\nroom\n-1\nfine $T$\nfish\n1\na bad $T$\nroof\n-1\nA room ` and $T$\nview\n1\n"
-    found = prepare(data_of(tmp_path, lines, format="aspects", hold_out=0.25), tmp_path)
-    assert texts_of(found, "train") == ["fine fish", "a bad roof"]
-    assert found.splits["train"].aspect_places.tolist() == [1, 2]
-    assert found.splits["valid"].aspect_places.tolist() == [1, 4]
+    result = prepare(data_of(tmp_path, lines, format="aspects", hold_out=0.25), tmp_path)
+    assert texts_of(result, "train") == ["fine fish", "a bad roof"]
+    assert result.splits["train"].aspect_places.tolist() == [1, 2]
+    assert result.splits["valid"].aspect_places.tolist() == [1, 4]
 
 
 def test_texts_may_be_in_latin_1_and_read_in_lower_case(tmp_path: Path) -> None:

@@ -154,14 +154,14 @@ def test_a_string_is_recordings_of_one_speaker_with_gaps_around_each(prepared):
         gaps = [end - first for first, end in zip(borders[::2], borders[1::2], strict=True)]
         assert all(0.05 * RATE - 1 <= gap <= 0.1 * RATE for gap in gaps)
         for row, (first, end) in zip(string.rows, string.spans, strict=True):
-            sound, said = prepared.recordings.sound(row), string.samples[first:end]
-            assert np.corrcoef(sound, said)[0, 1] > 0.999
+            sound, segment = prepared.recordings.sound(row), string.samples[first:end]
+            assert np.corrcoef(sound, segment)[0, 1] > 0.999
     assert lengths == {2, 3, 4}
 
 
 def test_what_is_played_twice_as_fast_takes_half_the_time(prepared):
     manner = QUIET.model_copy(update={"speed": [2.0, 2.0]})
-    slow, fast = (strings_of(prepared, ("speed",), range(3), each) for each in (QUIET, manner))
+    slow, fast = (strings_of(prepared, ("speed",), range(3), way) for way in (QUIET, manner))
     for one, other in zip(slow, fast, strict=True):
         assert one.rows == other.rows
         for (first, end), (first_fast, end_fast) in zip(one.spans, other.spans, strict=True):
@@ -171,6 +171,6 @@ def test_what_is_played_twice_as_fast_takes_half_the_time(prepared):
 def test_noise_lies_as_far_below_the_sound_as_it_should(prepared):
     manner = Strings(shortest=3, longest=3, gap=[0.5, 0.5], noise=[10.0, 10.0])
     for string in strings_of(prepared, ("noise",), range(3), manner):
-        said = np.mean(np.concatenate([np.square(string.samples[first:end]) for first, end in string.spans]))
+        power = np.mean(np.concatenate([np.square(string.samples[first:end]) for first, end in string.spans]))
         gap = np.mean(np.square(string.samples[: string.spans[0][0]]))
-        assert 10 * np.log10((said - gap) / gap) == pytest.approx(10, abs=0.5)
+        assert 10 * np.log10((power - gap) / gap) == pytest.approx(10, abs=0.5)

@@ -15,17 +15,17 @@ RATE = 8000
 
 @pytest.mark.parametrize(("rate", "new_rate"), [(44_100, 8000), (8000, 44_100), (16_000, 8000), (22_050, 16_000)])
 def test_a_tone_stays_the_same_tone_at_another_rate(rate, new_rate):
-    found, expected = resample(tone(440, 0.5, rate), rate, new_rate), tone(440, 0.5, new_rate)
-    assert len(found) == len(expected)
+    sound, expected = resample(tone(440, 0.5, rate), rate, new_rate), tone(440, 0.5, new_rate)
+    assert len(sound) == len(expected)
     inner = slice(
         new_rate // 100, -new_rate // 100
     )  # the tone starts and stops at its ends, which no rate can represent
-    np.testing.assert_allclose(found[inner], expected[inner], atol=1e-3)
+    np.testing.assert_allclose(sound[inner], expected[inner], atol=1e-3)
 
 
 def test_what_the_new_rate_cannot_hold_vanishes_and_does_not_come_back_as_another_tone():
-    found = resample(tone(6000, 0.5, 44_100), 44_100, RATE)
-    assert np.abs(found[100:-100]).max() < 1e-3
+    sound = resample(tone(6000, 0.5, 44_100), 44_100, RATE)
+    assert np.abs(sound[100:-100]).max() < 1e-3
 
 
 def test_a_sound_that_stands_still_stays_where_it_is():
@@ -48,8 +48,8 @@ def test_stereo_at_44_kilohertz_becomes_one_channel_at_the_rate_that_is_asked_fo
 
 def test_samples_of_16_bits_come_back_as_they_were():
     samples = np.array([-(2**15), -1, 0, 1, 2**15 - 1], np.int16)
-    found = read_sound(sound_file(from_16_bits(samples), RATE), RATE, "five samples")
-    np.testing.assert_array_equal(to_16_bits(found), samples)
+    sound = read_sound(sound_file(from_16_bits(samples), RATE), RATE, "five samples")
+    np.testing.assert_array_equal(to_16_bits(sound), samples)
 
 
 def test_what_is_no_sound_is_refused(tmp_path: Path):

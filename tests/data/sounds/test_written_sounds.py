@@ -20,13 +20,13 @@ def prepared(folder: Path, **options: Any) -> PreparedSounds:
 
 
 def test_who_speaks_stands_behind_what_is_said_and_is_told_in_words(tmp_path: Path) -> None:
-    found = prepared(tmp_path, who=True, units="words", spelling={"a": "alpha"})
-    assert found.alphabet.symbols == ["alpha", "ann", "b", "bob", "c"]
-    assert found.alphabet.speakers == ["ann", "bob"]
-    assert {*found.recordings.texts} == {f"{said} {name}" for said in ("alpha", "b", "c") for name in ("ann", "bob")}
-    assert found.alphabet.join(["alpha", "ann"]) == "alpha, said by ann"
-    assert found.alphabet.join(["ann", "alpha", "ann", "bob"]) == "alpha, said by ann and bob"
-    assert found.alphabet.join(["alpha"]) == "alpha"
+    result = prepared(tmp_path, who=True, units="words", spelling={"a": "alpha"})
+    assert result.alphabet.symbols == ["alpha", "ann", "b", "bob", "c"]
+    assert result.alphabet.speakers == ["ann", "bob"]
+    assert {*result.recordings.texts} == {f"{word} {name}" for word in ("alpha", "b", "c") for name in ("ann", "bob")}
+    assert result.alphabet.join(["alpha", "ann"]) == "alpha, said by ann"
+    assert result.alphabet.join(["ann", "alpha", "ann", "bob"]) == "alpha, said by ann and bob"
+    assert result.alphabet.join(["alpha"]) == "alpha"
 
 
 def test_words_are_spelled_out_in_letters_too(tmp_path: Path) -> None:
@@ -44,8 +44,8 @@ def test_who_speaks_is_a_word_behind_single_recordings(tmp_path: Path, options: 
 def test_a_speaker_who_is_called_like_a_word_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tones").mkdir()
     write_tones(tmp_path / "tones")
-    for each in list((tmp_path / "tones").glob("*_ann_*")):
-        each.rename(each.with_name(each.name.replace("_ann_", "_b_")))
+    for path in list((tmp_path / "tones").glob("*_ann_*")):
+        path.rename(path.with_name(path.name.replace("_ann_", "_b_")))
     tones = {"recordings": str(tmp_path / "tones")}
     data = {"train": [tones | {"numbers": [0, 1]}], "valid": [tones | {"numbers": [2, 2]}], "rate": 4000}
     with pytest.raises(

@@ -24,7 +24,7 @@ CONLLU = """\
 
 def rows_of(text: str, columns: str, name: str = "f.tsv", **options: object) -> list[Row]:
     return list(
-        opened(text, columns, name, **options).choose([each for part in parse_columns(columns) for each in part])
+        opened(text, columns, name, **options).choose([column for part in parse_columns(columns) for column in part])
     )
 
 
@@ -62,7 +62,7 @@ def test_json_lines_are_read_by_key() -> None:
 def test_words_of_conllu_are_read_and_the_rest_is_counted() -> None:
     table = opened(CONLLU * 2, "form:upos", "f.conllu")
     words = [["Vamos", "nos", "10 000"], ["VERB", "PRON", "NUM"]]
-    chosen = [each for part in parse_columns("form:upos") for each in part]
+    chosen = [column for part in parse_columns("form:upos") for column in part]
     assert list(table.choose(chosen)) == [(4, words), (12, words)]
     assert table.sentences is not None
     assert table.sentences.passed == {"comments": 4, "multiword tokens": 2, "empty nodes": 2}

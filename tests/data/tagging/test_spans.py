@@ -44,7 +44,7 @@ def count_as_conlleval(pairs: list[tuple[str, str]]) -> tuple[int, int, int]:
         listed = before[0] + now[0] in ("BB", "IB", "OB", "OI", "EE", "EI", "OE")
         return listed or (now[0] != "O" and before[1] != now[1])
 
-    true = found = right = 0
+    true = predicted = right = 0
     both, last = False, (("O", ""), ("O", ""))
     for one, other in [*pairs, ("O", "O")]:
         now = split_tag(one), split_tag(other)
@@ -55,8 +55,8 @@ def count_as_conlleval(pairs: list[tuple[str, str]]) -> tuple[int, int, int]:
         elif both and (ended[0] != ended[1] or now[0][1] != now[1][1]):
             both = False
         both = both or (all(started) and now[0][1] == now[1][1])
-        true, found, last = true + started[0], found + started[1], now
-    return true, found, right
+        true, predicted, last = true + started[0], predicted + started[1], now
+    return true, predicted, right
 
 
 @pytest.mark.parametrize("marks", ["BIO", "IEO"])
@@ -71,9 +71,9 @@ def test_spans_are_counted_as_by_conlleval(marks: str) -> None:
     for _ in range(300):
         tags = [tag() for _ in range(draw.randint(1, 8))]
         answers = [one if draw.random() < 0.6 else tag() for one in tags]
-        true, found = find_spans(tags), find_spans(answers)
+        true, predicted = find_spans(tags), find_spans(answers)
         expected = count_as_conlleval(list(zip(tags, answers, strict=True)))
-        assert (len(true), len(found), len({*true} & {*found})) == expected
+        assert (len(true), len(predicted), len({*true} & {*predicted})) == expected
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ def options_of(path: Path, text: str, **options: Any) -> TaggingData:
 
 def sentences_of(path: Path, text: str, **options: Any) -> list[tuple[list[str], list[str], list[list[str]]]]:
     data = options_of(path, text, **options)
-    found = read_sentences(data.train, data, ReadingReport())
-    return [(each.words, each.tags, each.columns) for each in found]
+    sentences = read_sentences(data.train, data, ReadingReport())
+    return [(sentence.words, sentence.tags, sentence.columns) for sentence in sentences]
 
 
 def test_conllu_gives_words_and_parts_of_speech(tmp_path: Path) -> None:

@@ -38,10 +38,10 @@ def prepared(folder: Path, text: str, given: Lexicon | None = None, **options: A
 
 @pytest.mark.parametrize("name", ["train.txt", "train.txt.gz"])
 def test_columns_have_a_blank_line_between_sentences(tmp_path: Path, name: str) -> None:
-    (first, second), said = read(tmp_path, COLUMNS, name, **CHUNKS)
+    (first, second), remarks = read(tmp_path, COLUMNS, name, **CHUNKS)
     assert (first.words, first.tags, first.columns) == (["He", "reads"], ["B-NP", "B-VP"], [["PRP", "VBZ"]])
     assert (second.words, second.text) == (["No", "books", "."], "No DT B-NP\nbooks NNS I-NP\n. . O")
-    assert said == []
+    assert remarks == []
 
 
 def test_a_column_may_be_passed_over(tmp_path: Path) -> None:
@@ -50,14 +50,14 @@ def test_a_column_may_be_passed_over(tmp_path: Path) -> None:
 
 
 def test_lines_of_joined_words_are_cut_at_the_last_joint(tmp_path: Path) -> None:
-    (sentence,), said = read(tmp_path, "O_ART a_b_N _NPROP ._.\n\n", **JOINED)
+    (sentence,), remarks = read(tmp_path, "O_ART a_b_N _NPROP ._.\n\n", **JOINED)
     assert (sentence.words, sentence.tags) == (["O", "a_b", "."], ["ART", "N", "."])
-    assert said == ["skipped: 1 tags without a word"]
+    assert remarks == ["skipped: 1 tags without a word"]
 
 
 def test_an_inside_without_a_begin_is_read_and_told(tmp_path: Path) -> None:
-    _, said = read(tmp_path, "a X I-NP\nb X O\n", **CHUNKS)
-    assert said[0].startswith(f"1 tags do not fit those around them, first in {tmp_path}/train.txt, line 1;")
+    _, remarks = read(tmp_path, "a X I-NP\nb X O\n", **CHUNKS)
+    assert remarks[0].startswith(f"1 tags do not fit those around them, first in {tmp_path}/train.txt, line 1;")
 
 
 @pytest.mark.parametrize(
@@ -118,19 +118,19 @@ def words_of(found: PreparedTags, split: str) -> list[str]:
 
 
 def test_by_place_the_last_sentences_are_held_out(tmp_path: Path) -> None:
-    found = prepared(tmp_path, LINES, **JOINED, hold_out={"valid": 0.1, "test": 0.2})
-    assert words_of(found, "train") == [f"w{number}" for number in range(28)]
-    assert words_of(found, "valid") == [f"w{number}" for number in range(28, 32)]
-    assert words_of(found, "test") == [f"w{number}" for number in range(32, 40)]
+    result = prepared(tmp_path, LINES, **JOINED, hold_out={"valid": 0.1, "test": 0.2})
+    assert words_of(result, "train") == [f"w{number}" for number in range(28)]
+    assert words_of(result, "valid") == [f"w{number}" for number in range(28, 32)]
+    assert words_of(result, "test") == [f"w{number}" for number in range(32, 40)]
 
 
 def test_by_tags_each_tag_has_its_share_in_a_sorted_file(tmp_path: Path) -> None:
     """Only the last sentences have X, next to the common N; one of every ten of either kind is held out."""
     lines = "".join(f"w{number}_N\n" for number in range(40)) + "".join(f"v{n}_N u{n}_X\n" for n in range(10))
-    found = prepared(tmp_path, lines, **JOINED, hold_out={"by": "tags", "valid": 0.1, "test": 0.2})
-    counts = {split: Counter(word[0] for word in words_of(found, split)) for split in ("train", "valid", "test")}
+    result = prepared(tmp_path, lines, **JOINED, hold_out={"by": "tags", "valid": 0.1, "test": 0.2})
+    counts = {split: Counter(word[0] for word in words_of(result, split)) for split in ("train", "valid", "test")}
     assert counts == {"train": Counter(w=28, v=7, u=7), "valid": Counter(w=4, v=1, u=1), "test": Counter(w=8, v=2, u=2)}
-    assert found.report[3:] == [
+    assert result.report[3:] == [
         "valid is held out of data.train: 10.0%, of the sentences with each tag",
         "test is held out of data.train: 20.0%, of the sentences with each tag",
     ]
@@ -138,14 +138,14 @@ def test_by_tags_each_tag_has_its_share_in_a_sorted_file(tmp_path: Path) -> None
 
 def test_by_hash_a_line_is_held_out_wherever_it_stands(tmp_path: Path) -> None:
     options = JOINED | {"hold_out": {"by": "hash", "valid": 0.3, "test": 0.2}}
-    found = prepared(tmp_path, LINES, **options)
+    result = prepared(tmp_path, LINES, **options)
     (tmp_path / "turned").mkdir()
     turned = prepared(tmp_path / "turned", "".join(reversed(LINES.splitlines(keepends=True))), **options)
     for split in ("train", "valid", "test"):
-        assert sorted(words_of(found, split)) == sorted(words_of(turned, split)) != []
+        assert sorted(words_of(result, split)) == sorted(words_of(turned, split)) != []
     numbers = {line.partition("_")[0]: line_number_in_unit(line) for line in LINES.splitlines()}
-    assert all(numbers[word] < 0.2 for word in words_of(found, "test"))
-    assert all(0.2 <= numbers[word] < 0.5 for word in words_of(found, "valid"))
+    assert all(numbers[word] < 0.2 for word in words_of(result, "test"))
+    assert all(0.2 <= numbers[word] < 0.5 for word in words_of(result, "valid"))
 
 
 def test_too_few_sentences_cannot_be_parted(tmp_path: Path) -> None:
@@ -169,10 +169,10 @@ def test_it_is_made_again_only_where_something_changed(tmp_path: Path) -> None:
 
 def test_tags_that_no_training_sentence_has_are_told(tmp_path: Path) -> None:
     test = write(tmp_path, "w1_N w1_X new_V\n", "test.txt")
-    found = prepared(tmp_path, LINES, **JOINED, test=test)
-    assert found.tags == ["N", "V", "X"]
-    assert found.lexicon.tags == ["N", "V"]
-    assert found.report[2] == (
+    result = prepared(tmp_path, LINES, **JOINED, test=test)
+    assert result.tags == ["N", "V", "X"]
+    assert result.lexicon.tags == ["N", "V"]
+    assert result.report[2] == (
         "test: 1 sentences, 3 words, 1 of them unknown (33.33%); "
         "1 have tags that no training sentence has (X) and count as wrong"
     )

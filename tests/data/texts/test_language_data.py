@@ -123,7 +123,7 @@ def test_a_killed_preparation_goes_on_to_the_same_bytes(tmp_path: Path, monkeypa
 
     cut, tokens_of = tmp_path / "cut", prepare._tokens_of
     calls = iter([tokens_of, killed])
-    monkeypatch.setattr(prepare, "_tokens_of", lambda *given: next(calls)(*given))
+    monkeypatch.setattr(prepare, "_tokens_of", lambda *arguments: next(calls)(*arguments))
     with pytest.raises(KeyboardInterrupt):
         prepare_text(data, cut)
     assert not (cut / "valid.bin").exists()

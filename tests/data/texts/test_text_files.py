@@ -32,8 +32,8 @@ def test_columns_tags_and_raw_text_become_lines_of_words(tmp_path: Path) -> None
 
 def test_cut_text_is_joined_as_people_write_it(tmp_path: Path) -> None:
     path = tmp_path / "tagged.txt"
-    said = 'Em_PREP|+ o_ART fim_N ,_, falou_V "_" de_PREP|+ aquilo_PRO "_" a_PREP|+ a_ART mãe_N (_( a_A )_) ._.'
-    path.write_text(f"{said}\n", encoding="utf-8")
+    line = 'Em_PREP|+ o_ART fim_N ,_, falou_V "_" de_PREP|+ aquilo_PRO "_" a_PREP|+ a_ART mãe_N (_( a_A )_) ._.'
+    path.write_text(f"{line}\n", encoding="utf-8")
     file = {"file": str(path), "tag_mark": "_", "join_words": True, "contract": "pt"}
     assert texts(check(WordsData, {"train": file})) == ['No fim, falou "daquilo" à mãe (a).']
     with pytest.raises(Fault, match="join_words and split_words undo each other"):

@@ -62,9 +62,9 @@ def test_the_key_alone_decides_the_chances() -> None:
 @pytest.mark.parametrize(("alpha", "whole"), [(1.0, 0.2 / 0.35), (0.5, 0.2**0.5 / (0.2**0.5 + 0.15**0.5))])
 def test_unigram_draws_a_cutting_by_its_probability_to_the_power_of_alpha(alpha: float, whole: float) -> None:
     scores = {"a": math.log(0.5), "b": math.log(0.3), "ab": math.log(0.2)}
-    found = frequencies(UnigramSampler(scores, alpha), "ab", 20_000)
-    assert agree(found, {"ab": whole, "a b": 1 - whole}, 20_000)
-    assert not agree(found, {"ab": whole + 0.05, "a b": 0.95 - whole}, 20_000)
+    shares = frequencies(UnigramSampler(scores, alpha), "ab", 20_000)
+    assert agree(shares, {"ab": whole, "a b": 1 - whole}, 20_000)
+    assert not agree(shares, {"ab": whole + 0.05, "a b": 0.95 - whole}, 20_000)
 
 
 def test_unigram_draws_from_all_cuttings_of_a_word() -> None:
@@ -134,15 +134,15 @@ def test_what_is_remembered_changes_nothing(monkeypatch: pytest.MonkeyPatch, dro
 def test_a_merge_whose_left_piece_is_gone_is_never_offered_again() -> None:
     """The first aa is skipped, the second made, and ba absorbs the first a; the first aa is no longer possible."""
     ranks = {"ba": 0, "aa": 1, "baaa": 2}
-    drawn = [0.0, 0.0, 0.9, 0.9, 0.0, 0.9, 0.9]  # left out: ba, first aa; made: second aa, ba; left out: baaa
-    assert dropout_as_published(ranks, 0.5, "baaa", iter(drawn).__next__) == ["ba", "aa"]
-    assert DropoutSampler(ranks, 0.5).cut(["baaa"], chain(drawn, repeat(0.9)).__next__) == ["ba", "aa"]
+    chances = [0.0, 0.0, 0.9, 0.9, 0.0, 0.9, 0.9]  # left out: ba, first aa; made: second aa, ba; left out: baaa
+    assert dropout_as_published(ranks, 0.5, "baaa", iter(chances).__next__) == ["ba", "aa"]
+    assert DropoutSampler(ranks, 0.5).cut(["baaa"], chain(chances, repeat(0.9)).__next__) == ["ba", "aa"]
 
 
 def test_dropout_has_the_probabilities_counted_on_paper() -> None:
     """In a b c either ab survives, or bc survives without ab, or neither."""
-    found = frequencies(DropoutSampler({"ab": 0, "bc": 1}, 0.3), "abc", 20_000)
-    assert agree(found, {"ab c": 0.7, "a bc": 0.3 * 0.7, "a b c": 0.3 * 0.3}, 20_000)
+    shares = frequencies(DropoutSampler({"ab": 0, "bc": 1}, 0.3), "abc", 20_000)
+    assert agree(shares, {"ab c": 0.7, "a bc": 0.3 * 0.7, "a b c": 0.3 * 0.3}, 20_000)
 
 
 def test_dropout_of_one_leaves_characters() -> None:

@@ -50,7 +50,7 @@ def test_words_that_are_too_rare_are_left_out() -> None:
 )
 def test_compiled_loops_cut_as_the_pattern_does(lines: list[str], at_least: int) -> None:
     pytest.importorskip("numba")
-    found = []
+    results = []
     for items in (10**9, 0):
         with (
             mock.patch.object(compiled, "_WITH_IMPORT", items),
@@ -58,15 +58,15 @@ def test_compiled_loops_cut_as_the_pattern_does(lines: list[str], at_least: int)
         ):
             words = count_spaced_words(lines, 100, at_least)
             row = SpaceTokeniser(words[:2]).encode_in_a_row(lines)
-            found.append((words, row.tokens.tolist(), row.lengths.tolist()))
-    assert found[0] == found[1]
-    assert found[0][0] == count_words(lines, 100, at_least, split_at_spaces)
+            results.append((words, row.tokens.tolist(), row.lengths.tolist()))
+    assert results[0] == results[1]
+    assert results[0][0] == count_words(lines, 100, at_least, split_at_spaces)
 
 
 def test_a_compiled_loop_finds_more_words_than_its_table_begins_with() -> None:
     space_loops = pytest.importorskip("regard.data.tokenisers.space_loops")
     words = [f"{'long' * (number % 4)}{number}" for number in range(40_000)]
-    found = space_loops.words_of(" ".join(words) + "\n" + " ".join(reversed(words)), 2)
-    assert found.distinct == words
-    assert found.numbers.tolist() == [*range(40_000), *reversed(range(40_000))]
-    assert found.lengths.tolist() == [40_000, 40_000]
+    counts = space_loops.words_of(" ".join(words) + "\n" + " ".join(reversed(words)), 2)
+    assert counts.distinct == words
+    assert counts.numbers.tolist() == [*range(40_000), *reversed(range(40_000))]
+    assert counts.lengths.tolist() == [40_000, 40_000]

@@ -1,4 +1,4 @@
-"""How tokenisers spell unseen text."""
+"""Spelling of unseen text by tokenisers."""
 
 import pytest
 
@@ -14,25 +14,25 @@ def trained(**options: object) -> Tokeniser:
 
 
 def test_its_own_text_is_neither_taken_apart_nor_unknown() -> None:
-    found = spelling(trained(), ENGLISH)
-    assert (found.words, found.apart, found.unknown) == (340, 0, 0)
+    result = spelling(trained(), ENGLISH)
+    assert (result.words, result.apart, result.unknown) == (340, 0, 0)
 
 
 def test_words_of_another_script_are_spelled_in_bytes() -> None:
-    found = spelling(trained(), ["the дом sleep", "мы 漢 the cats"])
-    assert (found.words, found.apart, found.unknown) == (7, 3, 0)
+    result = spelling(trained(), ["the дом sleep", "мы 漢 the cats"])
+    assert (result.words, result.apart, result.unknown) == (7, 3, 0)
 
 
 def test_without_bytes_they_are_unknown() -> None:
-    found = spelling(trained(byte_fallback=False), ["the дом sleep", "мы 漢 the cats"])
-    assert (found.words, found.unknown, found.example) == (7, 3, "дом")
+    result = spelling(trained(byte_fallback=False), ["the дом sleep", "мы 漢 the cats"])
+    assert (result.words, result.unknown, result.example) == (7, 3, "дом")
 
 
 def test_words_of_single_letters_are_taken_apart_and_marks_and_figures_are_not() -> None:
     """Each letter occurs alone, so all letters are tokens, and no piece of the new words is one."""
     tokeniser = train_tokeniser(TokeniserOptions(vocabulary=330), [*ENGLISH, "z q x 1 9 4 5 ! ( )"])
-    found = spelling(tokeniser, ["zqx the 1945 !(!) (q)"])
-    assert (found.words, found.apart, found.unknown) == (5, 1, 0)
+    result = spelling(tokeniser, ["zqx the 1945 !(!) (q)"])
+    assert (result.words, result.apart, result.unknown) == (5, 1, 0)
 
 
 @pytest.mark.parametrize("kind", ["bytes", "characters"])
@@ -41,8 +41,8 @@ def test_where_every_token_is_single_nothing_is_taken_apart(kind: str) -> None:
 
 
 def test_a_tokeniser_of_words_does_not_know_others() -> None:
-    found = spelling(trained(kind="words", vocabulary=40), ["the cats sing"])
-    assert (found.words, found.unknown, found.example) == (3, 1, "sing")
+    result = spelling(trained(kind="words", vocabulary=40), ["the cats sing"])
+    assert (result.words, result.unknown, result.example) == (3, 1, "sing")
 
 
 def test_the_shares_are_said_in_one_line() -> None:

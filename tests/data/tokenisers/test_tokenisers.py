@@ -122,8 +122,8 @@ def test_tokens_know_their_words(kind: str, text: str) -> None:
     assert all(0 <= number < max(len(words), 1) for number in numbers)
     if kind != "words" and "▁" not in text and "\U0010ffff" not in text:
         for number, word in enumerate(words):
-            own = [token for token, of in zip(tokens, numbers, strict=True) if of == number]
-            assert tokeniser.decode(own).strip(" ") == word
+            word_tokens = [token for token, of in zip(tokens, numbers, strict=True) if of == number]
+            assert tokeniser.decode(word_tokens).strip(" ") == word
 
 
 def test_pieces_are_readable() -> None:

@@ -56,8 +56,8 @@ def tokeniser(**options: bool) -> WordPieceTokeniser:
 
 
 def pieces(text: str, **options: bool) -> list[str]:
-    own = tokeniser(**options)
-    return own.pieces(own.encode(text))
+    cutter = tokeniser(**options)
+    return cutter.pieces(cutter.encode(text))
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_case_accents_and_ideographs_are_kept_where_they_are_asked_for() -> None
 
 
 def test_tokens_become_text_and_words_again() -> None:
-    own = tokeniser()
-    tokens = [own.begin, *own.encode("unaffable running!"), own.end]
-    assert own.decode(tokens) == "unaffable running !"
-    assert own.words(tokens) == [-1, 0, 0, 0, 1, 1, 2, -1]
-    assert labels(own, tokens, by_word=True).texts == ["[CLS]", "unaffable", "running", "!", "[SEP]"]
+    cutter = tokeniser()
+    tokens = [cutter.begin, *cutter.encode("unaffable running!"), cutter.end]
+    assert cutter.decode(tokens) == "unaffable running !"
+    assert cutter.words(tokens) == [-1, 0, 0, 0, 1, 1, 2, -1]
+    assert labels(cutter, tokens, by_word=True).texts == ["[CLS]", "unaffable", "running", "!", "[SEP]"]
 
 
 @pytest.mark.parametrize("lower_case", [True, False])
@@ -121,16 +121,16 @@ def test_ids_are_those_of_transformers(lower_case: bool, strip_accents: bool | N
 def test_a_vocabulary_is_learnt_and_kept(tmp_path: Path) -> None:
     options = TokeniserOptions(kind="wordpiece", vocabulary=60)
     lines = ["the lowest newest widest", "low lower new newer wide wider the the"] * 3
-    made = train_tokeniser(options, lines)
-    assert made.size <= 60
-    assert made.pieces(range(5)) == list(MARKS)
-    assert made.decode(made.encode("The NEWEST lowest")) == "the newest lowest"
-    assert len(made.encode("the")) == 1
-    for name, content in made.files("tokeniser").items():
+    cutter = train_tokeniser(options, lines)
+    assert cutter.size <= 60
+    assert cutter.pieces(range(5)) == list(MARKS)
+    assert cutter.decode(cutter.encode("The NEWEST lowest")) == "the newest lowest"
+    assert len(cutter.encode("the")) == 1
+    for name, content in cutter.files("tokeniser").items():
         (tmp_path / name).write_bytes(content)
     again = load_tokeniser(tmp_path, "tokeniser", options)
-    assert again.files("tokeniser") == made.files("tokeniser")
-    assert train_tokeniser(options, lines).files("x") == made.files("x")
+    assert again.files("tokeniser") == cutter.files("tokeniser")
+    assert train_tokeniser(options, lines).files("x") == cutter.files("x")
 
 
 def test_what_is_no_vocabulary_is_refused() -> None:

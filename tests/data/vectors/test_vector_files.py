@@ -24,7 +24,7 @@ def read(tmp_path: Path, content: bytes | str, name: str = "vectors.txt", most: 
     """Return the vectors of a file with this content, and the remarks."""
     path, remarks = tmp_path / name, list[str]()
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return read_vectors(path, most, remark=remarks.append), [each.removeprefix(f"{path}: ") for each in remarks]
+    return read_vectors(path, most, remark=remarks.append), [remark.removeprefix(f"{path}: ") for remark in remarks]
 
 
 @pytest.fixture

@@ -145,15 +145,15 @@ def test_sparse_access_to_all_slots_is_dense_access_and_so_are_its_gradients() -
             "last": torch.arange(-5, 0).expand(2, -1),
             "step": 0,
         }
-        found = []
+        reads = []
         for step in leaf:
             if is_sparse:
                 read, sparse = network.access(step, sparse)
-                found.append(read.squeeze(1))
+                reads.append(read.squeeze(1))
             else:
                 read, dense = dense_step(network, step, dense)
-                found.append(read)
-        outputs = torch.stack(found)
+                reads.append(read)
+        outputs = torch.stack(reads)
         (outputs * torch.arange(1.0, 4.0)).square().sum().backward()
         results.append((outputs.detach(), leaf.grad))
     torch.testing.assert_close(*results)

@@ -1,4 +1,4 @@
-"""What tests of comparisons share."""
+"""Fixtures that tests of comparisons share."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from regard.runs.compare.request import asked_for
 
 @pytest.fixture
 def small(tmp_path: Path) -> ComparisonPlan:
-    """Two variants of a recipe of a few sentences."""
+    """Return two variants of a recipe on a few sentences."""
     for language, text in (("en", "a b\nc d\ne f\n"), ("pt", "A B\nC D\nE F\n")):
         (tmp_path / f"few.{language}").write_text(text, encoding="utf-8")
     files = [str(tmp_path / "few.en"), str(tmp_path / "few.pt")]

@@ -1,4 +1,4 @@
-"""Runs of a comparison whose outputs are known."""
+"""Runs of a comparison with known outputs."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from regard.runs.compare.outcomes import Outcome
 
 
 def outcome(run: Any, right: str) -> Outcome:
-    """A run that is right where there is a +, of 1,000 parameters, at 50 tokens a second."""
+    """Return a run that is right where there is a +, with 1,000 parameters at 50 tokens a second."""
     rows = np.array([(sign == "+", 1) for sign in right], dtype=float)
     sums = Sums(rows, lambda total: 100 * total[0] / total[1])
     return Outcome(

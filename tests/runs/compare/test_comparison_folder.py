@@ -1,4 +1,4 @@
-"""The folder of a comparison: whose it is, who works in it, and the text its runs share."""
+"""The folder of a comparison: its owner, its lock, and the text that its runs share."""
 
 import fcntl
 import json
@@ -87,8 +87,8 @@ def test_text_is_prepared_once_and_is_each_run_s_own(small: ComparisonPlan, tmp_
     comparison_folder.prepare_text(planned_runs, tmp_path / "out", "valid", silent)
     [shared] = (tmp_path / "out" / "corpora").iterdir()
     for run in planned_runs:
-        own = run.folder / "training" / "corpus" / "finished.json"
-        assert own.samefile(shared / "finished.json")
+        record = run.folder / "training" / "corpus" / "finished.json"
+        assert record.samefile(shared / "finished.json")
     comparison_folder.prepare_text(planned_runs, tmp_path / "out", "valid", silent)
 
 

@@ -1,4 +1,4 @@
-"""What a comparison found: lengths, the table, its notes, and all that is kept."""
+"""Results of a comparison: lengths, the table, its notes, and stored files."""
 
 import itertools
 import json
@@ -22,15 +22,15 @@ from regard.training.snapshot import Facts
 
 def test_buckets_on_paper() -> None:
     sources = [" ".join(["w"] * length) for length in itertools.chain(range(1, 101), [50] * 100)]
-    found = buckets(sources)
-    assert [(bucket.shortest, bucket.longest, len(bucket.sentences)) for bucket in found] == [
+    bounds = buckets(sources)
+    assert [(bucket.shortest, bucket.longest, len(bucket.sentences)) for bucket in bounds] == [
         (1, 25, 25),
         (26, 50, 125),
         (51, 75, 25),
         (76, 100, 25),
     ]
-    assert found[1].label == "26–50"
-    assert sorted(np.concatenate([bucket.sentences for bucket in found]).tolist()) == list(range(200))
+    assert bounds[1].label == "26–50"
+    assert sorted(np.concatenate([bucket.sentences for bucket in bounds]).tolist()) == list(range(200))
 
 
 def test_few_sentences_make_few_buckets_and_words_are_what_white_space_parts() -> None:
@@ -52,9 +52,9 @@ def test_a_difference_smaller_than_that_between_seeds_is_marked(small: Compariso
     plan = ComparisonPlan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
     rights = ("++++----", "+++++---", "--------", "+-------")
     outcomes = [outcome(run, right) for run, right in zip(plan.runs(Path("out")), rights, strict=True)]
-    found = find(plan, outcomes, [])
-    assert found[1].measures[0].within_spread is True
-    assert table(Comparison("x", "y", "test", 8, 1, [], found))[1][1][2].endswith("(within spread)")
+    findings = find(plan, outcomes, [])
+    assert findings[1].measures[0].within_spread is True
+    assert table(Comparison("x", "y", "test", 8, 1, [], findings))[1][1][2].endswith("(within spread)")
 
 
 def test_scores_by_length_are_those_of_the_sentences(comparison: Comparison) -> None:
@@ -66,19 +66,19 @@ def test_scores_by_length_are_those_of_the_sentences(comparison: Comparison) -> 
 def test_a_failed_run_leaves_the_seeds_that_both_have(small: ComparisonPlan) -> None:
     plan = ComparisonPlan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
     runs = plan.runs(Path("out"))
-    found = find(plan, [outcome(runs[0], "++--"), outcome(runs[2], "+---"), outcome(runs[3], "++++")], [])
-    assert found[1].measures[0].against_first is not None
-    assert found[1].measures[0].against_first.value == 75
+    findings = find(plan, [outcome(runs[0], "++--"), outcome(runs[2], "+---"), outcome(runs[3], "++++")], [])
+    assert findings[1].measures[0].against_first is not None
+    assert findings[1].measures[0].against_first.value == 75
     alone = find(plan, [outcome(runs[1], "++--")], [])
-    assert [each.variant for each in alone] == ["after"]
+    assert [run.variant for run in alone] == ["after"]
     assert alone[0].measures[0].against_first is None
-    assert "of the seeds that were trained" in " ".join(notes(Comparison("x", "y", "test", 4, 1, [], found)))
+    assert "of the seeds that were trained" in " ".join(notes(Comparison("x", "y", "test", 4, 1, [], findings)))
 
 
 def test_everything_is_kept_as_numbers_as_a_page_and_as_pictures(comparison: Comparison, tmp_path: Path) -> None:
     assert keep(comparison, tmp_path) == set()
-    kept = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
-    first, second = kept["variants"]
+    report = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    first, second = report["variants"]
     assert (first["name"], first["changes"], first["seeds"]) == ("before", {"model": {"norm": "before"}}, [1, 2])
     assert first["folders"] == ["out/before/seed-1", "out/before/seed-2"]
     assert (first["parameters"], first["tokens_per_second"]) == (1000, 50)
@@ -86,7 +86,7 @@ def test_everything_is_kept_as_numbers_as_a_page_and_as_pictures(comparison: Com
     assert measure["values"] == pytest.approx([500 / 6, 500 / 6])
     assert (measure["spread"], measure["deviation"], measure["signature"]) == (0, 0, "by hand")
     assert measure["against_first"].keys() == {"value", "low", "high", "bootstrap", "randomisation"}
-    assert [bucket["sentences"] for bucket in kept["buckets"]] == [6]
+    assert [bucket["sentences"] for bucket in report["buckets"]] == [6]
     text = (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert text == page(comparison)
     assert "| after | 83.33 ± 0.00 | +50.00, p" in text
@@ -98,11 +98,11 @@ def test_everything_is_kept_as_numbers_as_a_page_and_as_pictures(comparison: Com
 def test_the_losses_of_first_seeds_are_drawn_together(
     small: ComparisonPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn: dict[str, list[tuple[int, float]]] = {}
+    curves: dict[str, list[tuple[int, float]]] = {}
     monkeypatch.setattr(RunFolder, "facts", lambda run: Facts(losses=[(1, 2.0), (2, float(run.folder.name[-1]))]))
-    monkeypatch.setattr(running, "draw_curves", lambda series, path, title: drawn.update(series) or {path.name})
+    monkeypatch.setattr(running, "draw_curves", lambda series, path, title: curves.update(series) or {path.name})
     assert keep_losses(small.runs(tmp_path), tmp_path, "small") == {"losses.png"}
-    assert drawn == {
+    assert curves == {
         "training loss, before, seed 1": [(1, 2.0), (2, 1.0)],
         "training loss, after, seed 1": [(1, 2.0), (2, 1.0)],
     }

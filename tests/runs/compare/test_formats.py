@@ -19,7 +19,7 @@ HOSTILE = r"south_юг 50% & {a} #1 $x$ ~^ \input <b>"
 
 @pytest.fixture
 def hostile(comparison: Comparison) -> Comparison:
-    """The second variant has a name that is full of what LaTeX and HTML take for commands."""
+    """Return a comparison whose second variant's name is full of LaTeX and HTML syntax."""
     first, second = comparison.variants
     return replace(comparison, variants=[first, replace(second, variant=HOSTILE)])
 
@@ -41,7 +41,7 @@ def test_latex_is_a_tabular_that_needs_no_package(hostile: Comparison) -> None:
     assert first == r"before & 33.33 $\pm$ 0.00 & -- & 1,000 & 50 \\"
     name = r"south\_юг 50\% \& \{a\} \#1 \$x\$ \textasciitilde{}\textasciicircum{} \textbackslash{}input $<$b$>$"
     assert second.startswith(f"{name} & 83.33 $\\pm$ 0.00 & +50.00, p = 0.12")
-    for row in (head, first, second):  # no special character is left bare, and all rows have as many cells
+    for row in (head, first, second):  # every special character is escaped, and all rows have equally many cells
         assert len(re.findall(r"(?<!\\)&", row)) == 4
         assert not re.search(r"(?<!\\)[%#_]", row)
 

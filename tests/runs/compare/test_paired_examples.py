@@ -1,4 +1,4 @@
-"""Two classifiers are compared example by example, by what each of them adds to the sums of a measure."""
+"""Two classifiers are compared example by example, by their contributions to a measure's sums."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from regard.runs.evaluate import measure_on, sums_on
 
 
 def test_the_sums_of_examples_are_those_of_the_measures_and_can_be_paired(tmp_path: Path) -> None:
-    found = []
+    results = []
     for family in ("bag", "averaging"):
         place = tmp_path / family
         place.mkdir()
@@ -20,10 +20,10 @@ def test_the_sums_of_examples_are_those_of_the_measures_and_can_be_paired(tmp_pa
         model, names = regard.load(run.folder.folder, device="cpu"), ["accuracy", "f1"]
         measures = measure_on(model, run.folder.folder, "valid", names, silent, lambda text: None)
         sums = sums_on(model, run.folder.folder, "valid", names, silent)
-        assert {name: each.value() for name, each in sums.items()} == pytest.approx(
-            {name: each.value for name, each in measures.items()}
+        assert {name: total.value() for name, total in sums.items()} == pytest.approx(
+            {name: measure.value for name, measure in measures.items()}
         )
-        found.append(sums["accuracy"])
-    apart = difference(found[:1], found[1:])
-    assert apart.value == pytest.approx(found[1].value() - found[0].value())
-    assert difference(found[:1], found[:1]).randomisation == 1.0
+        results.append(sums["accuracy"])
+    apart = difference(results[:1], results[1:])
+    assert apart.value == pytest.approx(results[1].value() - results[0].value())
+    assert difference(results[:1], results[:1]).randomisation == 1.0

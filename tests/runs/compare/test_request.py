@@ -1,4 +1,4 @@
-"""What is asked to be compared: by a command line, by a recipe, and what is refused."""
+"""Requests to compare: from a command line or a recipe, and refusals."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The comparisons that come with regard, and what is written about them."""
+"""The comparisons shipped with regard, and their documents."""
 
 from pathlib import Path
 

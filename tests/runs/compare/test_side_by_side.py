@@ -1,4 +1,4 @@
-"""Runs side by side, by processes that only pretend to train."""
+"""Parallel runs, by processes that only pretend to train."""
 
 import signal
 import subprocess
@@ -30,7 +30,7 @@ signal.pause()
 
 @pytest.fixture
 def pretended(small: ComparisonPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Train the four runs of a comparison by processes that only pretend to."""
+    """Train the four runs of a comparison with processes that only pretend to."""
 
     def train(programs: list[str], jobs: int, stop: Any = lambda: False, minutes: float | None = None) -> Any:
         left = iter(programs)
@@ -47,7 +47,7 @@ def test_each_process_that_fails_says_why_and_the_others_go_on(pretended: Any, t
     assert ended["before, seed 2"] == [f"its process ended with status 3; see {log}."]
     assert (ended["after, seed 1"], ended["after, seed 2"]) == ([], [])
     again = {run.title: complaint for run, complaint in pretended([MUTE, GOOD, GOOD, GOOD], 1)}
-    assert "ended with status 3" in again["before, seed 1"][0]  # what its log said before is not said again
+    assert "ended with status 3" in again["before, seed 1"][0]  # earlier log lines are not repeated
 
 
 def test_all_are_asked_to_stop_and_no_more_are_begun(pretended: Any, tmp_path: Path) -> None:
@@ -67,7 +67,9 @@ def test_when_no_time_is_left_no_more_are_begun(pretended: Any) -> None:
 def test_processes_do_not_outlive_whoever_started_them(pretended: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen] = []
     real = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: started.append(real(*given, **more)) or started[-1])
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *arguments, **more: started.append(real(*arguments, **more)) or started[-1]
+    )
     ended = pretended([GOOD, PATIENT, PATIENT, PATIENT], 2)
     next(ended)
     ended.close()
@@ -80,9 +82,9 @@ def test_a_run_that_goes_on_keeps_its_threads_whatever_the_jobs(
 ) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(threads, "cores", lambda: 6)
-    begun = RunFolder(small.runs(tmp_path / "out")[1].folder)
-    begun.begin()
-    begun.save(Snapshot({"weights": {"w": torch.ones(1)}}, Facts(step=4, threads=5)))
+    run_folder = RunFolder(small.runs(tmp_path / "out")[1].folder)
+    run_folder.begin()
+    run_folder.save(Snapshot({"weights": {"w": torch.ones(1)}}, Facts(step=4, threads=5)))
     list(pretended(["import os; print(os.environ['OMP_NUM_THREADS'])"] * 4, 2))
     logs = [run.folder / "training" / "log.txt" for run in small.runs(tmp_path / "out")]
     assert [log.read_text() for log in logs] == ["3\n", "5\n", "3\n", "3\n"]
@@ -103,7 +105,7 @@ def test_a_run_is_trained_by_the_ordinary_command(small: ComparisonPlan, tmp_pat
         "--resume",
         "--minutes",
         "1.5",
-        "--set",  # so that the run is stopped by the clock, and not planned to other steps than its variants have
+        "--set",  # so that the clock stops the run, instead of a plan with other steps than its variants
         f"training.steps={run.recipe.training.steps}",
     ]
     assert check_recipe(read_table(recipe)) == run.recipe

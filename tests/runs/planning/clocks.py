@@ -1,4 +1,4 @@
-"""A clock that is moved by the steps of a training, for runs that are planned for some time."""
+"""A clock that training steps move, for runs planned for some time."""
 
 import time
 from collections.abc import Callable
@@ -16,15 +16,15 @@ from regard.verbs.translate.validation import TranslationValidator
 
 
 class Killed(BaseException):
-    """The process ends without another word."""
+    """The process ends without notice."""
 
 
 @dataclass
 class Machine:
-    """A machine on which a step takes as long as `step` says of the time so far, and a validation so many seconds.
+    """A machine whose steps take `step` of the time so far, and whose validations take fixed seconds.
 
-    Nothing else takes any time. `taken` are the numbers of the steps, those that were undone too. It is switched off
-    when so many steps were taken.
+    Nothing else takes any time. `taken` has the numbers of the steps, including undone ones. The machine is switched
+    off after a set number of steps.
     """
 
     step: Callable[[float], float] = lambda seconds: 1.0
@@ -36,12 +36,12 @@ class Machine:
 
     @property
     def seconds(self) -> float:
-        """The time so far."""
+        """Return the time so far."""
         return self.now - self.began
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, machine: Machine) -> Machine:
-    """Let all that is timed in this process be timed by this machine."""
+    """Time everything in this process by this machine."""
     plain_update, plain_validation = Trainer._update, Judge.validation
 
     def update(trainer: Trainer, group: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Planned runs of every family, on a machine that the test pretends: in time, whole, and the same when gone on with."""
+"""Planned runs of every family on a simulated machine: in time, complete, and the same when resumed."""
 
 import json
 import sys
@@ -31,14 +31,14 @@ TRIED_ALWAYS = ("transformer", "tagging rnn", "gpt", "gat")  # the others take a
 
 @pytest.fixture(autouse=True)
 def no_last_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a machine that is pretended nothing comes after the last validation."""
+    """On the simulated machine nothing follows the last validation."""
     monkeypatch.setattr(allowance, "LAST_SECONDS", 0.0)
 
 
 def toy(name: str, folder: Path, **training: Any) -> dict[str, Any]:
     table = TOYS[name].table(folder)
-    own = {"family": TOYS[name].family or name, "seed": 3, "training": table["training"] | training}
-    return table | own
+    header = {"family": TOYS[name].family or name, "seed": 3, "training": table["training"] | training}
+    return table | header
 
 
 def start(table: dict[str, Any], folder: Path, minutes: float | None, *settings: str, resume: bool = False) -> None:
@@ -51,7 +51,7 @@ def weights(folder: Path) -> bytes:
 
 
 def train_by_recipe(folder: Path, again: Path) -> bytes:
-    """The weights of a run by the recipe that lies in a folder, without a plan."""
+    """Return the weights of a run by the recipe in a folder, without a plan."""
     start(read_recipe(folder), again, None)
     return weights(again)
 
@@ -60,12 +60,12 @@ def train_by_recipe(folder: Path, again: Path) -> bytes:
     "name", [pytest.param(name, marks=() if name in TRIED_ALWAYS else pytest.mark.long) for name in BY_STEPS]
 )
 def test_a_planned_run_of_any_family_is_its_recipe(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps that were only timed leave no trace, and what is decided on the way is in the recipe."""
+    """Steps that were only timed leave no trace, and later decisions are in the recipe."""
     machine = pretend(monkeypatch, Machine(step=lambda seconds: 6.0 if seconds < 20 else 2.0))
     table = toy(name, tmp_path, steps=200, final="best")
     start(table, tmp_path / "run", 1)
     training = read_recipe(tmp_path / "run")["training"]
-    assert 10 <= training["steps"] <= 26  # stacks of members are validated at each checkpoint too
+    assert 10 <= training["steps"] <= 26  # stacks of members are also validated at each checkpoint
     averages = training["optimizer"]["kind"] == "asgd"
     assert training["optimizer"]["schedule"] == ("constant" if averages else "trapezoid")
     assert RunFolder(tmp_path / "run").facts().finished
@@ -74,12 +74,12 @@ def test_a_planned_run_of_any_family_is_its_recipe(name: str, tmp_path: Path, mo
 
 
 @pytest.mark.parametrize(
-    "final", ["best", *(pytest.param(each, marks=pytest.mark.long) for each in ("last", "average"))]
+    "final", ["best", *(pytest.param(choice, marks=pytest.mark.long) for choice in ("last", "average"))]
 )
 def test_a_planned_run_is_its_recipe_whatever_remains(
     final: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It seems to be ten times slower than it is, so that intervals change on the way too."""
+    """The machine seems ten times slower than it is, so intervals change on the way too."""
     pretend(monkeypatch, Machine(step=lambda seconds: 4.0 if seconds < 9 else 0.4, validation=1.0))
     start(toy("gpt", tmp_path, steps=5000, final=final, keep=3), tmp_path / "run", 1)
     settings = json.loads((tmp_path / "run" / "training" / "plan.json").read_text())["settings"]
@@ -99,7 +99,7 @@ PACES: dict[str, Any] = {
 
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize(
-    "name", ["gpt", *(pytest.param(each, marks=pytest.mark.long) for each in ("transformer", "tagging rnn"))]
+    "name", ["gpt", *(pytest.param(family, marks=pytest.mark.long) for family in ("transformer", "tagging rnn"))]
 )
 def test_a_run_is_done_when_its_minutes_are(
     pace: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -131,14 +131,14 @@ def test_a_step_that_takes_longer_than_the_time_is_refused(tmp_path: Path, monke
     with pytest.raises(Fault, match="A single step takes about 200 seconds here, which is longer than 1 minute; give"):
         start(toy("gpt", tmp_path, steps=3000), tmp_path / "run", 1)
     assert machine.taken == [1]
-    start(toy("gpt", tmp_path, steps=3000), tmp_path / "run", 60, resume=True)  # with more time it can go on
+    start(toy("gpt", tmp_path, steps=3000), tmp_path / "run", 60, resume=True)  # with more time it can continue
     assert RunFolder(tmp_path / "run").facts().finished
 
 
 def killed_and_resumed(
     name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, off_after: int, **more: Any
 ) -> Machine:
-    """Plan a run for one minute, kill it when so many steps were taken, and let it go on without a clock."""
+    """Plan a run for one minute, kill it after this many steps, and resume it without a clock."""
     table = toy(name, folder, steps=3000, **more)
     with monkeypatch.context() as patch:
         machine = pretend(patch, Machine(step=lambda seconds: 3.0 if seconds < 10 else 0.8, off_after=off_after))
@@ -149,7 +149,7 @@ def killed_and_resumed(
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt", *(pytest.param(each, marks=pytest.mark.long) for each in ("transformer", "tagging rnn"))]
+    "name", ["gpt", *(pytest.param(family, marks=pytest.mark.long) for family in ("transformer", "tagging rnn"))]
 )
 def test_a_run_killed_when_its_plan_was_settled_is_one_that_never_was(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -195,15 +195,15 @@ def test_a_run_killed_while_it_was_timed_is_planned_when_it_goes_on(
 def test_a_plan_whose_recipe_was_not_written_any_more_is_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed between the two files: the plan has an interval that the recipe lacks."""
+    """The kill falls between the two files: the plan has an interval that the recipe lacks."""
     machine = pretend(monkeypatch, Machine(step=lambda seconds: 1.0, off_after=30))
     table = toy("gpt", tmp_path, steps=3000)
     with pytest.raises(Killed):
         start(table, tmp_path / "run", 1)
     plan = tmp_path / "run" / "training" / "plan.json"
     settings = json.loads(plan.read_text())["settings"]
-    kept = [each for each in settings if not each.startswith("training.validate_every")]
-    plan.write_text(json.dumps({"settings": [*kept, "training.validate_every=77"]}))
+    remaining = [setting for setting in settings if not setting.startswith("training.validate_every")]
+    plan.write_text(json.dumps({"settings": [*remaining, "training.validate_every=77"]}))
     machine.off_after = None
     start(table, tmp_path / "run", None, resume=True)
     assert read_recipe(tmp_path / "run")["training"]["validate_every"] == 77
@@ -222,14 +222,14 @@ def test_a_planned_run_can_be_made_longer(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("name", ["ngram", "word2vec"])
 def test_what_does_not_learn_by_steps_says_that_it_stops_by_the_clock(name: str, tmp_path: Path) -> None:
-    said: list[str] = []
+    lines: list[str] = []
     silent = silent_audience()
     train_table(
-        toy(name, tmp_path), [], tmp_path / "run", Audience(said.append, silent.progress, silent.listener),
+        toy(name, tmp_path), [], tmp_path / "run", Audience(lines.append, silent.progress, silent.listener),
         allowance=Allowance(1),
     )  # fmt: skip
-    assert f"{'An ngram' if name == 'ngram' else 'A word2vec'} learns" in said[0]
-    assert said[0].endswith("not planned: the run stops when the minute is over.")
+    assert f"{'An ngram' if name == 'ngram' else 'A word2vec'} learns" in lines[0]
+    assert lines[0].endswith("not planned: the run stops when the minute is over.")
 
 
 def test_every_toy_that_learns_by_gradient_is_planned_here(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_every_toy_that_learns_by_gradient_is_planned_here(tmp_path: Path) -> No
 
 
 def arguments(corpus: tuple[Path, Path], out: Path) -> list[str]:
-    """The small translator, its steps and checkpoints left to the plan."""
+    """Return arguments for the small translator with steps and checkpoints left to the plan."""
     whole = train_arguments(*corpus, out)
     for name in ("training.steps", "training.save_every"):
         place = whole.index(f"{name}={SETTINGS[name]}")
@@ -252,14 +252,14 @@ def arguments(corpus: tuple[Path, Path], out: Path) -> list[str]:
 def test_the_command_really_times_and_keeps_to_its_minutes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A quarter of a minute is left for a machine that is busy with other tests."""
+    """A quarter of a minute is spare for a machine busy with other tests."""
     monkeypatch.setattr(allowance, "LAST_SECONDS", 0.5)
     out, began = tmp_path / "run", time.monotonic()
     assert main([*arguments(write_corpus(tmp_path), out), "--minutes", "0.1"]) == 0
     assert time.monotonic() - began < 21
-    said = capsys.readouterr().err
-    assert "Planned for 0.1 minutes" in said
-    assert "pass over the text" in said
+    message = capsys.readouterr().err
+    assert "Planned for 0.1 minutes" in message
+    assert "pass over the text" in message
     assert read_recipe(out)["training"]["steps"] != 2500
     settings = json.loads((out / "training" / "plan.json").read_text())["settings"]
     assert apply_settings(read_recipe(out), settings) == read_recipe(out)

@@ -1,4 +1,4 @@
-"""Plans on a clock that the test sets: what fits, what is said of it, and what stays as it is."""
+"""Plans on a clock that the test sets: what fits, what is reported, and what stays unchanged."""
 
 import time
 from collections.abc import Callable
@@ -20,22 +20,22 @@ TOKENS = 100_000  # of the targets of the text
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What time it is; a test moves it on."""
+    """Return the current time; a test moves it forward."""
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     return now
 
 
 def recipe(**training: Any) -> Recipe:
-    """What is trained from two files of a few thousand pairs on a CPU, for a little longer than anyone has."""
+    """Return a recipe for a few thousand pairs on a CPU that takes a little longer than the time available."""
     chosen = {"steps": 20_000, "batch_tokens": 4096, "best_by": "chrf", "patience": 8, "device": "cpu"} | training
     model = {"preset": "tiny", "norm": "before", "dropout": 0.3}
     return check_recipe({"data": {"train": ["a.en", "a.pt"]}, "model": model, "training": chosen})
 
 
 def planner(minutes: float, *given: str) -> tuple[Planner, list[str]]:
-    said: list[str] = []
-    return Planner(Allowance(minutes), frozenset(given), said.append), said
+    lines: list[str] = []
+    return Planner(Allowance(minutes), frozenset(given), lines.append), lines
 
 
 def costs(step: float, validation: float = 5.0) -> Costs:
@@ -49,17 +49,17 @@ def costs(step: float, validation: float = 5.0) -> Costs:
 def test_what_is_planned_fits_and_uses_the_time(
     clock: list[float], minutes: float, step: float, validation: float, final: str
 ) -> None:
-    """Preparing takes ten seconds; steps and validations, at their timed cost, stay below what is left."""
+    """Preparing takes ten seconds; steps and validations at their measured cost fit into the rest."""
     chosen, _ = planner(minutes)
     clock[0] += 10
-    asked = recipe(final=final)
-    training = with_settings(asked, chosen.plan(asked, costs(step, validation))).training
-    each = validation if training.validation_beam else 0.1 * validation
+    wish = recipe(final=final)
+    training = with_settings(wish, chosen.plan(wish, costs(step, validation))).training
+    seconds_each = validation if training.validation_beam else 0.1 * validation
     validations = -(-training.steps // training.validate_every) + (final == "average")
-    seconds = 10 + training.steps * step + validations * each
-    assert seconds <= 60 * minutes + each  # a last validation that takes very long may be late
-    assert seconds <= 60 * minutes or training.steps == 1 or each > 0.2 * 60 * minutes
-    assert seconds + step >= 0.8 * 60 * minutes or training.steps in (1, asked.training.steps)
+    seconds = 10 + training.steps * step + validations * seconds_each
+    assert seconds <= 60 * minutes + seconds_each  # a very long last validation may be late
+    assert seconds <= 60 * minutes or training.steps == 1 or seconds_each > 0.2 * 60 * minutes
+    assert seconds + step >= 0.8 * 60 * minutes or training.steps in (1, wish.training.steps)
 
 
 def test_the_rate_comes_down_and_the_end_is_validated(clock: list[float]) -> None:
@@ -73,27 +73,27 @@ def test_the_rate_comes_down_and_the_end_is_validated(clock: list[float]) -> Non
 
 def test_stairs_are_left_with_all_that_belongs_to_them(clock: list[float]) -> None:
     stairs = {"schedule": "stairs", "fall_after": 3000, "fall_every": 500, "fall_to": 0.3}
-    asked = recipe(optimizer=stairs)
-    planned = with_settings(asked, planner(1)[0].plan(asked, costs(0.1))).training.optimizer
+    wish = recipe(optimizer=stairs)
+    planned = with_settings(wish, planner(1)[0].plan(wish, costs(0.1))).training.optimizer
     assert planned.schedule == "trapezoid"
     assert planned.fall_after == 0
 
 
 def test_weights_that_are_averaged_in_the_end_keep_their_schedule(clock: list[float]) -> None:
-    asked = recipe(optimizer={"kind": "asgd", "schedule": "constant"})
-    planned = with_settings(asked, planner(1)[0].plan(asked, costs(0.1))).training
+    wish = recipe(optimizer={"kind": "asgd", "schedule": "constant"})
+    planned = with_settings(wish, planner(1)[0].plan(wish, costs(0.1))).training
     assert planned.optimizer.schedule == "constant"
     assert planned.steps < 20_000
 
 
 def test_what_fits_stays_as_it_is(clock: list[float]) -> None:
-    chosen, said = planner(60)
+    chosen, lines = planner(60)
     assert chosen.plan(recipe(steps=500), costs(0.1)) == []
-    assert said == ["The 500 steps fit into 60 minutes, so they are unchanged."]
+    assert lines == ["The 500 steps fit into 60 minutes, so they are unchanged."]
 
 
 def test_what_hardly_fits_is_planned(clock: list[float]) -> None:
-    """500 steps of a tenth of a second would need 50 of 53 seconds, so that a slower machine would cut them off."""
+    """500 steps of a tenth of a second need 50 of 53 seconds, so a slower machine would cut them off."""
     planned = with_settings(recipe(steps=500), planner(1)[0].plan(recipe(steps=500), costs(0.1, 1.0)))
     assert planned.training.steps <= 500
     assert planned.training.optimizer.schedule == "trapezoid"
@@ -105,10 +105,10 @@ def test_a_recipe_keeps_its_model_and_its_batches(clock: list[float]) -> None:
 
 
 def test_what_someone_set_is_not_chosen(clock: list[float]) -> None:
-    given = ("training.optimizer.schedule", "training.validate_every", "training.optimizer.warmup")
-    settings = planner(4, *given)[0].plan(recipe(), costs(0.5))
+    settings_given = ("training.optimizer.schedule", "training.validate_every", "training.optimizer.warmup")
+    settings = planner(4, *settings_given)[0].plan(recipe(), costs(0.5))
     names = {setting.partition("=")[0] for setting in settings}
-    assert not names & {*given, "training.optimizer.falls"}
+    assert not names & {*settings_given, "training.optimizer.falls"}
     assert "training.steps" in names
 
 
@@ -118,16 +118,16 @@ def test_a_dear_validation_is_made_by_the_loss(clock: list[float]) -> None:
 
 
 def test_dear_checkpoints_are_few_and_not_averaged(clock: list[float]) -> None:
-    """80 checkpoints of a second would take all of a minute."""
-    asked = recipe(final="average")
+    """80 checkpoints of a second each would take more than a minute."""
+    wish = recipe(final="average")
     quick, dear = costs(0.01), replace(costs(0.01), saving=1.0)
-    planned = with_settings(asked, planner(1)[0].plan(asked, quick)).training
+    planned = with_settings(wish, planner(1)[0].plan(wish, quick)).training
     assert (planned.final, planned.steps // planned.save_every) == ("average", 80)
-    planned = with_settings(asked, planner(1)[0].plan(asked, dear)).training
+    planned = with_settings(wish, planner(1)[0].plan(wish, dear)).training
     assert planned.final == "last"
     assert 1 <= planned.steps // planned.save_every <= 3
-    kept = with_settings(asked, planner(1, "training.final")[0].plan(asked, dear)).training
-    assert kept.final == "average"
+    training = with_settings(wish, planner(1, "training.final")[0].plan(wish, dear)).training
+    assert training.final == "average"
 
 
 def test_a_machine_that_loads_slowly_has_more_time_at_the_end(clock: list[float]) -> None:
@@ -136,20 +136,20 @@ def test_a_machine_that_loads_slowly_has_more_time_at_the_end(clock: list[float]
 
 
 def test_half_of_the_time_is_for_steps_however_long_a_validation_takes(clock: list[float]) -> None:
-    asked = recipe(validation_beam=0, best_by="loss")
-    planned = with_settings(asked, planner(1)[0].plan(asked, Costs(0.1, 800, measuring=50.0))).training
+    wish = recipe(validation_beam=0, best_by="loss")
+    planned = with_settings(wish, planner(1)[0].plan(wish, Costs(0.1, 800, measuring=50.0))).training
     assert 0.4 * 60 <= planned.steps * 0.1 <= 0.5 * 60
 
 
 def test_the_plan_is_said_aloud(clock: list[float]) -> None:
-    chosen, said = planner(4)
+    chosen, lines = planner(4)
     planned = with_settings(recipe(), chosen.plan(recipe(), costs(0.2))).training
-    assert said[0] == "Timed here: 0.2 seconds per step, 5 per validation."
-    assert f"Planned for 4 minutes: about {planned.steps:,} steps" in said[1]
-    assert len(said) == 2
-    chosen, said = planner(1)
+    assert lines[0] == "Timed here: 0.2 seconds per step, 5 per validation."
+    assert f"Planned for 4 minutes: about {planned.steps:,} steps" in lines[1]
+    assert len(lines) == 2
+    chosen, lines = planner(1)
     chosen.plan(recipe(), costs(2.0))
-    assert "too few to learn much" in said[-1]
+    assert "too few to learn much" in lines[-1]
 
 
 def test_what_is_not_planned_says_why(clock: list[float]) -> None:
@@ -168,11 +168,11 @@ def test_what_is_not_planned_says_why(clock: list[float]) -> None:
 
 
 def timing(step: float, clock: list[float]) -> tuple[Callable[[Recipe], Stopwatch], list[Recipe]]:
-    """A machine on which a step of 1,024 tokens of the tiny model takes so many seconds; timing takes three."""
-    asked: list[Recipe] = []
+    """Return a machine on which a step of 1,024 tokens of the tiny model takes these seconds; timing takes three."""
+    recipes: list[Recipe] = []
 
     def timed(recipe: Recipe) -> Stopwatch:
-        asked.append(recipe)
+        recipes.append(recipe)
         sizes, times = recipe.model.model_dump(), recipe.training.batch_tokens / 1024
         depth = (sizes["encoder_layers"] + sizes["decoder_layers"]) / 8
         watch, began = Stopwatch(3.0), clock[0]
@@ -180,7 +180,7 @@ def timing(step: float, clock: list[float]) -> tuple[Callable[[Recipe], Stopwatc
         clock[0] = began + 3
         return watch
 
-    return timed, asked
+    return timed, recipes
 
 
 def sizes(minutes: float, *given: str) -> TextSizes:
@@ -200,12 +200,14 @@ def sizes(minutes: float, *given: str) -> TextSizes:
 def test_size_batches_and_dropout_follow_from_the_time(
     clock: list[float], minutes: float, step: float, layers: int, batch: int, dropout: float
 ) -> None:
-    timed, asked = timing(step, clock)
+    timed, recipes = timing(step, clock)
     planned = with_settings(recipe(), sizes(minutes).choose(recipe(), timed, vocabulary=0))
     assert (planned.model.encoder_layers, planned.training.batch_tokens) == (layers, batch)
     assert planned.model.dropout == dropout
     assert planned.training.steps == 20_000 * 4096 // batch  # at the most
-    assert [each.model.encoder_layers for each in asked] == [2]  # timing is dear where steps are slow
+    assert [recipe_timed.model.encoder_layers for recipe_timed in recipes] == [
+        2
+    ]  # timing is expensive where steps are slow
 
 
 def test_what_was_timed_for_the_size_is_not_timed_again(clock: list[float]) -> None:
@@ -221,17 +223,17 @@ def test_a_size_that_fits_stays(clock: list[float]) -> None:
 
 
 def test_a_size_that_someone_set_stays(clock: list[float]) -> None:
-    given = ("model.width", "training.batch_tokens", "model.dropout")
-    settings = sizes(4, *given).choose(recipe(batch_tokens=512), timing(0.5, clock)[0], vocabulary=0)
+    settings_given = ("model.width", "training.batch_tokens", "model.dropout")
+    settings = sizes(4, *settings_given).choose(recipe(batch_tokens=512), timing(0.5, clock)[0], vocabulary=0)
     names = {setting.partition("=")[0] for setting in settings}
-    assert not names & {*given, "model.encoder_layers"}
+    assert not names & {*settings_given, "model.encoder_layers"}
 
 
 def test_a_plan_from_text_says_what_was_chosen(clock: list[float]) -> None:
     chosen = sizes(4)
     small = with_settings(recipe(), ["training.steps=2090", "training.batch_tokens=1024", "model.encoder_layers=2"])
-    said = chosen.sentences(small, costs(0.1))
-    assert said == [
+    sentences = chosen.sentences(small, costs(0.1))
+    assert sentences == [
         "Steps of 1,024 tokens pass over the text 16.7 times. "
         "The model has 2 + 4 blocks of width 128 and dropout 0.3; --set changes what you name.",
         "A run of this length on 5,000 captions reached about 19 BLEU; other text may differ.",
@@ -259,7 +261,7 @@ def test_the_stopwatch_counts_neither_the_first_step_nor_slow_ones(clock: list[f
 
 
 def test_captures_do_not_count(clock: list[float]) -> None:
-    """Every ten steps take 0.15 seconds, and recording passes takes 0.7 besides."""
+    """Every ten steps take 0.15 seconds, and recording passes takes 0.7 more."""
     captured = [0.0]
     watch = Stopwatch(2.0, lambda: captured[0])
     for number in range(1, 30):

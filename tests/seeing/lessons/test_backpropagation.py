@@ -1,4 +1,4 @@
-"""Backpropagation through time written out is autograd's, in float64; clipping on paper."""
+"""Backpropagation through time written out matches autograd in float64; clipping by hand."""
 
 import pytest
 import torch
@@ -23,9 +23,9 @@ def test_all_gradients_are_autograds(batch: int, time: int, depth: int, width: i
         module.weight_ih_l0, module.weight_hh_l0, module.bias_ih_l0, module.bias_hh_l0,
     )  # fmt: skip
     expected = torch.autograd.grad(loss, [of_input, of_state, one_bias, inputs, start, other_bias])
-    found = backpropagate(inputs, start, hidden, upstream, weights_of(module))
-    torch.testing.assert_close(tuple(found), expected[:-1])
-    torch.testing.assert_close(found.bias, expected[-1])
+    gradients = backpropagate(inputs, start, hidden, upstream, weights_of(module))
+    torch.testing.assert_close(tuple(gradients), expected[:-1])
+    torch.testing.assert_close(gradients.bias, expected[-1])
 
 
 def test_clipping_on_paper() -> None:
@@ -39,7 +39,7 @@ def test_clipping_on_paper() -> None:
 
 def test_clipping_is_torchs() -> None:
     weight = nn.Parameter(torch.zeros(3, 4, dtype=torch.float64))
-    weight.grad = torch.randn(3, 4, dtype=torch.float64) * 1e6  # so long that torch's 1e-6 in the divisor is nothing
-    (found,) = clip([weight.grad.clone()], 2.0)
+    weight.grad = torch.randn(3, 4, dtype=torch.float64) * 1e6  # so long that torch's 1e-6 in the divisor vanishes
+    (gradient,) = clip([weight.grad.clone()], 2.0)
     nn.utils.clip_grad_norm_([weight], 2.0)
-    torch.testing.assert_close(found, weight.grad)
+    torch.testing.assert_close(gradient, weight.grad)

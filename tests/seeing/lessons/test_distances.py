@@ -1,4 +1,4 @@
-"""Gradients of trained models of sequences, by the distance of what was read."""
+"""Gradients of trained sequence models by distance from the input."""
 
 from pathlib import Path
 
@@ -29,21 +29,21 @@ def test_a_network_that_hands_nothing_on_learns_from_the_last_step_alone(tmp_pat
 
 
 def test_a_gradient_goes_as_far_back_as_a_network_looks(tmp_path: Path) -> None:
-    """Against small differences of what was read four steps before the end."""
+    """Compared with finite differences of the input four steps before the end."""
     task = open_toy("decoder", tmp_path).task
     batch = batch_of(task)
-    found = input_gradients(task, batch)
+    by_distance = input_gradients(task, batch)
     exact = task.double().eval()
-    read, wanted, shift = exact.job.numbers(batch.read, torch.float64), batch.wanted, 1e-6
+    read, target, shift = exact.job.numbers(batch.read, torch.float64), batch.wanted, 1e-6
     gradients = []
     for coordinate in range(2):
         higher, lower = read.clone(), read.clone()
         higher[:, -5, coordinate] += shift
         lower[:, -5, coordinate] -= shift
         with torch.no_grad():
-            losses = [exact.job.losses(exact.model(each), wanted) for each in (higher, lower)]
+            losses = [exact.job.losses(exact.model(inputs), target) for inputs in (higher, lower)]
         gradients.append((losses[0] - losses[1]) / (2 * shift))
-    assert found[4] == pytest.approx(float(torch.stack(gradients).norm(dim=0).mean()), rel=1e-5)
+    assert by_distance[4] == pytest.approx(float(torch.stack(gradients).norm(dim=0).mean()), rel=1e-5)
 
 
 @pytest.mark.usefixtures("no_curves")

@@ -1,4 +1,4 @@
-"""Pictures of lessons: their words are there as text, labels keep apart, and the same picture is the same file."""
+"""Pictures of lessons: words as text, separate labels, and identical files for identical pictures."""
 
 import re
 from itertools import pairwise
@@ -27,8 +27,8 @@ LESSON = Lesson(
 
 
 def svg_texts(path: Path) -> list[str]:
-    found = re.findall(r"<text[^>]*>(.*?)</text>", path.read_text(encoding="utf-8"), re.DOTALL)
-    return [re.sub(r"<[^>]*>", "", text).strip() for text in found]
+    texts = re.findall(r"<text[^>]*>(.*?)</text>", path.read_text(encoding="utf-8"), re.DOTALL)
+    return [re.sub(r"<[^>]*>", "", text).strip() for text in texts]
 
 
 def test_a_lesson_names_its_lines_and_says_what_one_sees(tmp_path: Path) -> None:
@@ -51,12 +51,12 @@ def test_what_lies_beyond_all_numbers_is_left_out(tmp_path: Path) -> None:
 def test_a_line_that_jumps_up_and_down_is_drawn_thin_and_behind_the_others(tmp_path: Path) -> None:
     jumping, falling = [10.0 ** -(place % 2 * 9) for place in range(20)], [10.0**-place for place in range(20)]
     assert is_jagged(jumping)
-    assert not is_jagged(falling)  # steep, but one sees past it
+    assert not is_jagged(falling)  # steep, but without hiding the rest
     assert not is_jagged([1.0, 2.0] * 10)
-    lines = [Line(str(place), list(enumerate(each)), place) for place, each in enumerate((falling, jumping))]
+    lines = [Line(str(place), list(enumerate(values)), place) for place, values in enumerate((falling, jumping))]
     draw_lesson(Lesson("title", [LessonPanel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")
-    drawn = re.findall(r"stroke: (#[0-9a-f]{6}).*?stroke-width: ([\d.]+)", (tmp_path / "lesson.svg").read_text())
-    behind, before = [(colour, float(width)) for colour, width in drawn if colour in PALETTE[:2]][:2]
+    strokes = re.findall(r"stroke: (#[0-9a-f]{6}).*?stroke-width: ([\d.]+)", (tmp_path / "lesson.svg").read_text())
+    behind, before = [(colour, float(width)) for colour, width in strokes if colour in PALETTE[:2]][:2]
     assert (behind[0], before[0]) == (PALETTE[1], PALETTE[0])
     assert behind[1] < before[1]
 
@@ -89,8 +89,8 @@ def test_names_at_the_ends_are_spread_no_more_than_needed(places: list[float], e
 
 def test_however_near_they_are_names_keep_apart_and_in_order() -> None:
     places = sorted(np.random.default_rng(1).beta(0.3, 0.3, 30).tolist())
-    found = spread(places, 0.06)
-    assert all(after - before > 0.0599 for before, after in pairwise(found))
+    spots = spread(places, 0.06)
+    assert all(after - before > 0.0599 for before, after in pairwise(spots))
 
 
 def gates(names: list[str], words: list[str], units: int = 3) -> Gates:

@@ -48,7 +48,7 @@ def test_lecture_c_the_database_by_hand() -> None:
 @torch.no_grad()
 def test_units_times_values_are_the_output_of_the_net(model: Any) -> None:
     block, calls = block_of(model, 1), []
-    hook = block.net.register_forward_hook(lambda net, given, out: calls.append(out[0]))
+    hook = block.net.register_forward_hook(lambda net, inputs, out: calls.append(out[0]))
     tokens, activations = read_activations(model, [TEXT], block)
     hook.remove()
     assert (block.name, tokens) == ("encoder block 1", [*TEXT.removesuffix(".").split(), ".", "</s>"])
@@ -63,9 +63,9 @@ def test_a_value_promotes_the_tokens_whose_logits_it_raises(model: Any) -> None:
     column, output = block.net.outer.weight[:, 3].numpy(), matrices.output.numpy()
     raised = np.array([sum(row * column) for row in output])
     best = np.argsort(-raised)[:3]
-    found = promoted(matrices, block.net, 3, 3)
-    assert [name for name, _ in found] == model.task.target.pieces(best.tolist())
-    np.testing.assert_allclose([value for _, value in found], raised[best], rtol=1e-9)
+    words = promoted(matrices, block.net, 3, 3)
+    assert [name for name, _ in words] == model.task.target.pieces(best.tolist())
+    np.testing.assert_allclose([value for _, value in words], raised[best], rtol=1e-9)
 
 
 def test_the_strongest_names_come_once_and_only_if_they_switch_on() -> None:
@@ -89,12 +89,12 @@ def test_the_lesson_shows_the_units_asked_for(model: Any) -> None:
 
 
 def test_what_it_refuses(model: Any, tmp_path: Path) -> None:
-    for texts, layer, unit, said in (
+    for texts, layer, unit, message in (
         ([TEXT], 3, None, "There is no layer 3; this model has 1 encoder block 1, 2 decoder block 1"),
         ([TEXT], 1, 9, "This block has 8 units; there is no unit 9"),
         ([" "], 1, None, "There is no text to read"),
     ):
-        with pytest.raises(Fault, match=said):
+        with pytest.raises(Fault, match=message):
             feed_forward_lesson(model, texts, layer, Chosen(unit=unit))
     with pytest.raises(Fault, match="This seq2seq has no feed-forward nets"):
         feed_forward_lesson(untrained(tmp_path / "r"), [TEXT], None, Chosen())

@@ -1,4 +1,4 @@
-"""The gates of models that give classes and of language models, and what is answered after each word."""
+"""The gates of classifiers and language models, and the answer after each word."""
 
 import json
 from pathlib import Path
@@ -27,12 +27,12 @@ def untrained_toy(family: str, folder: Path, **model: object) -> Model:
 def test_after_each_word_stands_the_answer_to_the_words_so_far(tmp_path: Path, pooling: str) -> None:
     model = untrained_toy("rnn", tmp_path, pooling=pooling)
     words = ["good", "or", "bad", "."]
-    found = gates_of(model, " ".join(words))
-    assert found.words == words
+    gates = gates_of(model, " ".join(words))
+    assert gates.words == words
     for count in range(1, len(words) + 1):
         (answer,) = model.answer([" ".join(words[:count])])
         for name, probability in answer.probabilities.items():
-            assert found.answers[name][count - 1] == pytest.approx(probability, abs=1e-6)
+            assert gates.answers[name][count - 1] == pytest.approx(probability, abs=1e-6)
 
 
 def test_the_gates_are_those_of_the_text_itself_not_of_its_beginnings(tmp_path: Path) -> None:
@@ -44,19 +44,19 @@ def test_the_gates_are_those_of_the_text_itself_not_of_its_beginnings(tmp_path: 
 
 
 def test_answers_are_drawn_and_written(tmp_path: Path) -> None:
-    found = gates_of(untrained_toy("rnn", tmp_path), "good or bad")
+    gates = gates_of(untrained_toy("rnn", tmp_path), "good or bad")
     path = tmp_path / "gates.svg"
-    assert draw_gates(found, path) == set()
+    assert draw_gates(gates, path) == set()
     assert "answer so far" in path.read_text(encoding="utf-8")
-    assert gates_to_json(found)["answers"].keys() == found.answers.keys()
+    assert gates_to_json(gates)["answers"].keys() == gates.answers.keys()
 
 
 def test_a_language_model_has_read_the_end_of_another_sentence_before_each(tmp_path: Path) -> None:
     model = untrained_toy("rnnlm", tmp_path)
-    found = gates_of(model, "Ana.\nAna.", layer=2)
-    assert found.words == ["</s>", "Ana", ".", "</s>", "Ana", "."]
-    assert not found.answers
-    first, second = found.traces["output"][1], found.traces["output"][4]
+    gates = gates_of(model, "Ana.\nAna.", layer=2)
+    assert gates.words == ["</s>", "Ana", ".", "</s>", "Ana", "."]
+    assert not gates.answers
+    first, second = gates.traces["output"][1], gates.traces["output"][4]
     assert not np.allclose(first, second)  # by then it remembers a sentence
     reading = read(model, "Ana.", "needed")
     states, _ = reading.layers[0].module(reading.layers[0].inputs)

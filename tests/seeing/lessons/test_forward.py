@@ -18,12 +18,12 @@ TEXT, TARGET = "Ana reads a green book.", "Ana lê um livro verde."
 
 def layers(forward: ForwardPass, *kinds: str) -> list[Layer]:
     """The layers on the path of these kinds from the top."""
-    found = list(forward.layers)
+    layers = list(forward.layers)
     for place, kind in enumerate(kinds):
-        found = [layer for layer in found if layer.kind == kind]
+        layers = [layer for layer in layers if layer.kind == kind]
         if place + 1 < len(kinds):
-            found = [inner for layer in found for inner in layer.inside]
-    return found
+            layers = [inner for layer in layers for inner in layer.inside]
+    return layers
 
 
 def one(forward: ForwardPass, *kinds: str) -> np.ndarray:
@@ -57,7 +57,7 @@ def test_every_layer_of_the_example_follows_from_those_before() -> None:
 
 
 def test_the_example_has_learnt_to_look_back() -> None:
-    """What follows "love" depends on who loves."""
+    """The word after "love" depends on who loves."""
     (token, _, probability), *_ = example_pass().guesses[-1].tokens
     assert token == "books"
     assert probability > 0.9

@@ -1,4 +1,4 @@
-"""The lesson on gradients: reproducible, every knob does something, and what it says is so."""
+"""The lesson on gradients: reproducible, every knob has an effect, and its claims are true."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -89,7 +89,7 @@ def test_orthogonal_u_times_a_gain_has_the_gain_for_its_norm() -> None:
 
 
 def test_the_gates_that_keep_begin_as_told() -> None:
-    """σ(log 3) = 3/4: of a cell whose inputs are nothing, 3/4 is kept at the first step."""
+    """σ(log 3) = 3/4: a cell with zero inputs keeps 3/4 at the first step."""
     experiment = replace(SMALL, keep=float(torch.log(torch.tensor(3.0))), input_scale=0.0)
     inputs = draw_inputs(experiment)[None]
     _, lstm = unroll(build_cell("lstm", experiment), inputs)
@@ -117,12 +117,12 @@ def test_a_clipped_gradient_is_as_it_was_or_as_long_as_told() -> None:
 
 def test_the_gradient_of_the_loss_is_autograds() -> None:
     cell, inputs = build_cell("vanilla", SMALL), draw_inputs(SMALL)[None]
-    wanted = torch.linspace(-1, 1, 5, dtype=torch.float64)
+    targets = torch.linspace(-1, 1, 5, dtype=torch.float64)
     hidden = cell(inputs)[0]
-    loss = ((hidden[0, -1] - wanted) ** 2).mean() / 2
+    loss = ((hidden[0, -1] - targets) ** 2).mean() / 2
     weights = weights_of(cell)
     expected = torch.autograd.grad(loss, [weights.of_input, weights.of_state, weights.input_bias])
-    torch.testing.assert_close(last_step_gradients(inputs, hidden, wanted, weights), list(expected))
+    torch.testing.assert_close(last_step_gradients(inputs, hidden, targets, weights), list(expected))
 
 
 def test_the_caption_tells_the_last_values_and_the_norm_of_u() -> None:
@@ -168,7 +168,7 @@ def test_a_transformer_has_nothing_to_go_back_through(tmp_path: Path) -> None:
 
 
 def test_the_bound_of_every_layer_is_told(tmp_path: Path) -> None:
-    """The weights begin orthogonal, so the norm of every U is one."""
+    """The weights start orthogonal, so the norm of every U is one."""
     (panel,) = trained_lesson(untrained(tmp_path, cell="vanilla"), "Ana reads.").panels
     assert "‖U‖ = 1.00 (forward), 1.00 (backward)" in panel.caption
 
@@ -192,7 +192,7 @@ def test_slow_modules_and_delays_carry_a_gradient_further_than_a_vanilla_cell() 
 
 @pytest.mark.parametrize("kind", ["clockwork", "delays"])
 def test_knobs_of_cells_that_reach_further(kind: str) -> None:
-    """Delays share the gain: a hundredth of it leaves a hundredth of the way over one step."""
+    """Delays share the gain: a hundredth of it leaves a hundredth of the path over one step."""
     whole, small = (build_linked(kind, replace(SMALL, gain=gain)) for gain in (1.0, 0.01))
     torch.testing.assert_close(whole.of_states * 0.01, small.of_states)
     straight = build_linked(kind, replace(SMALL, orthogonal=True))

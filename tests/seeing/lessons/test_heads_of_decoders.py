@@ -1,4 +1,4 @@
-"""Views of recurrent decoders with heads, and of models that are half a Transformer."""
+"""Views of recurrent decoders with heads, and of hybrid models."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ HEADS = {"projected": True, "heads": 2, "score": "dot"}
 
 @pytest.mark.parametrize("decoder", ["luong", "bahdanau", "tanh"])
 def test_the_heads_of_a_recurrent_decoder_are_heads(tmp_path: Path, decoder: str) -> None:
-    """Each with weights of its own that sum to one; those of the second come from the second half of Q."""
+    """Each has its own weights, which sum to one; the second head's come from the second half of Q."""
     model = untrained(tmp_path, decoder=decoder, **HEADS)
     first, second = (see(model, TEXT, TARGET).seen("cross").one(head=head).weights for head in (1, 2))
     assert not np.allclose(first, second)
@@ -24,8 +24,8 @@ def test_the_heads_of_a_recurrent_decoder_are_heads(tmp_path: Path, decoder: str
     with torch.no_grad():
         model.task.model.decoder.projections.to_query.weight.chunk(2)[1].zero_()
     first_after, second_after = (see(model, TEXT, TARGET).seen("cross").one(head=head).weights for head in (1, 2))
-    np.testing.assert_allclose(second_after, 1 / 7, rtol=1e-5)  # of a query of zeros all scores are the same
-    np.testing.assert_allclose(first_after[0], first[0], rtol=1e-5)  # before anything was handed on
+    np.testing.assert_allclose(second_after, 1 / 7, rtol=1e-5)  # a query of zeros makes all scores equal
+    np.testing.assert_allclose(first_after[0], first[0], rtol=1e-5)  # before anything was passed on
 
 
 def test_an_encoder_of_attention_is_seen_and_a_recurrent_one_is_not(tmp_path: Path) -> None:

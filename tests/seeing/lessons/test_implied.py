@@ -1,4 +1,4 @@
-"""The attention that a GRU implies: on paper, as an attention, and recombined to what torch's GRU gives."""
+"""The attention that a GRU implies: by hand, as attention, and recombined into torch's GRU output."""
 
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,11 @@ def test_recombined_they_are_the_states_of_the_gru(
     start = starts[int(backward)]
     _, gates = unroll(gru, inputs, start=HiddenState(start), backward=backward)
     weights = implied_weights(gates.update, backward)
-    found = recombine(weights, gates.candidate, start, backward)
-    torch.testing.assert_close(found, outputs[..., width:] if backward else outputs[..., :width])
+    result = recombine(weights, gates.candidate, start, backward)
+    torch.testing.assert_close(result, outputs[..., width:] if backward else outputs[..., :width])
     torch.testing.assert_close(weights.sum(dim=2), torch.ones_like(weights[:, :, 0]))
     assert weights.ge(0).all()
-    unread = torch.ones(time, time + 1).triu(2).bool()  # what comes later is not in a state
+    unread = torch.ones(time, time + 1).triu(2).bool()  # a state holds nothing of later inputs
     assert weights[:, unread.flip(0, 1) if backward else unread].eq(0).all()
 
 
@@ -55,15 +55,15 @@ def test_the_mean_is_taken_row_by_row(backward: bool) -> None:
 
 
 def test_a_long_text_takes_little_memory() -> None:
-    """No tensor is larger than one row of weights, or than the means of all of them."""
+    """No tensor is larger than one row of weights, or than all their means."""
     sizes: list[int] = []
 
     class Sizes(TorchFunctionMode):
         def __torch_function__(self, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
-            found = function(*given, **(named or {}))
-            if isinstance(found, torch.Tensor):
-                sizes.append(found.numel())
-            return found
+            result = function(*given, **(named or {}))
+            if isinstance(result, torch.Tensor):
+                sizes.append(result.numel())
+            return result
 
     with Sizes():
         mean_weights(torch.full((1, 60, 40), 0.5), backward=True)

@@ -1,4 +1,4 @@
-"""Jacobians of recurrent steps: on paper, against autograd through torch's own modules, and under their bound."""
+"""Jacobians of recurrent steps: by hand, compared with autograd through torch's modules, and below their bound."""
 
 import pytest
 import torch
@@ -25,7 +25,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 def whole_jacobian(module: nn.RNNBase, inputs: Tensor, steps: int) -> Tensor:
-    """∂ state_T / ∂ state_{T−steps} of torch's fused module, forward direction, by autograd."""
+    """Return ∂ state_T / ∂ state_{T−steps} of torch's fused module, forward direction, by autograd."""
     forward = type(module)(DEPTH, WIDTH, batch_first=True, dtype=torch.float64)
     forward.load_state_dict({name: weight for name, weight in module.state_dict().items() if "reverse" not in name})
 
@@ -66,14 +66,14 @@ def test_backward_is_forward_over_the_reversed_inputs(kind: str) -> None:
 
 
 def test_norms_by_distance_on_paper() -> None:
-    """diag(2, 1) after diag(1, 3) is diag(2, 3); of the first coordinate alone the norms are 2 and 2."""
+    """diag(2, 1) after diag(1, 3) is diag(2, 3); for the first coordinate alone the norms are 2 and 2."""
     steps = torch.stack([torch.diag(torch.tensor([1.0, 3.0])), torch.diag(torch.tensor([2.0, 1.0]))])
     assert norms_by_distance(steps) == pytest.approx([1, 2, 3])
     assert norms_by_distance(steps, slice(1)) == pytest.approx([1, 2, 2])
 
 
 def test_a_cell_at_rest_reaches_its_bound() -> None:
-    """Without inputs and biases h stays 0, where tanh′ = 1: ‖∂h_T/∂h_k‖ is the bound itself, here 1.5^d."""
+    """Without inputs and biases h stays 0, where tanh′ = 1: ‖∂h_T/∂h_k‖ equals the bound, here 1.5^d."""
     module = nn.RNN(2, 2, batch_first=True, bias=False, dtype=torch.float64)
     with torch.no_grad():
         module.weight_hh_l0.copy_(torch.tensor([[0.0, -1.5], [1.5, 0.0]]))
@@ -93,7 +93,7 @@ def test_no_vanilla_cell_exceeds_its_bound(seed: int) -> None:
 
 
 def test_the_cell_of_an_lstm_fades_by_its_forget_gate() -> None:
-    """With all weights zero and σ(bias) = 3/4 the cell keeps 3/4 a step, and nothing of it comes from h."""
+    """With all weights zero and σ(bias) = 3/4 the cell keeps 3/4 per step, and nothing comes from h."""
     module = nn.LSTM(1, 1, batch_first=True, dtype=torch.float64)
     with torch.no_grad():
         for weight in module.parameters():

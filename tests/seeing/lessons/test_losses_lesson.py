@@ -1,4 +1,4 @@
-"""The loss of a sentence, token by token: adds up to what forcing gives, for every family."""
+"""The loss of a sentence token by token adds up to the forced loss, for every family."""
 
 from math import exp, log
 from pathlib import Path
@@ -16,28 +16,28 @@ TEXT, TARGET = "Ana reads a green book.", "Ana lê um livro verde."
 @pytest.mark.parametrize("family", ["transformer", "seq2seq"])
 def test_the_tokens_add_up_to_the_forced_score(tmp_path: Path, family: str) -> None:
     model = untrained(tmp_path, family)
-    found = sentence_loss(model, TEXT, TARGET)
-    assert [each.token for each in found.tokens] == ["Ana", "lê", "um", "livro", "verde", ".", "</s>"]
+    loss = sentence_loss(model, TEXT, TARGET)
+    assert [token.token for token in loss.tokens] == ["Ana", "lê", "um", "livro", "verde", ".", "</s>"]
     forced = model.force([TEXT], [model.task.target.encode(TARGET)])
-    assert found.total == pytest.approx(-float(forced[0]), rel=1e-5)
-    assert found.perplexity == pytest.approx(exp(found.total / 7))
+    assert loss.total == pytest.approx(-float(forced[0]), rel=1e-5)
+    assert loss.perplexity == pytest.approx(exp(loss.total / 7))
 
 
 def test_ranks_and_others_are_of_the_whole_distribution(tmp_path: Path) -> None:
     model = untrained(tmp_path)
     size = model.task.target.size
-    for each in sentence_loss(model, TEXT, TARGET, others=size).tokens:
-        chances = [chance for _, chance in each.others]
+    for token in sentence_loss(model, TEXT, TARGET, others=size).tokens:
+        chances = [chance for _, chance in token.others]
         assert len(chances) == size - 1
-        assert each.token not in [token for token, _ in each.others]
+        assert token.token not in [token for token, _ in token.others]
         assert chances == sorted(chances, reverse=True)
-        assert sum(chances) + each.probability == pytest.approx(1)
-        assert each.rank == 1 + sum(chance > each.probability for chance in chances)
-    assert [len(each.others) for each in sentence_loss(model, TEXT, "Ana", others=0).tokens] == [0, 0]
+        assert sum(chances) + token.probability == pytest.approx(1)
+        assert token.rank == 1 + sum(chance > token.probability for chance in chances)
+    assert [len(token.others) for token in sentence_loss(model, TEXT, "Ana", others=0).tokens] == [0, 0]
 
 
 def test_an_empty_target_is_its_end_alone(tmp_path: Path) -> None:
-    assert [each.token for each in sentence_loss(untrained(tmp_path), TEXT, "").tokens] == ["</s>"]
+    assert [token.token for token in sentence_loss(untrained(tmp_path), TEXT, "").tokens] == ["</s>"]
 
 
 def test_sums_on_paper() -> None:

@@ -21,22 +21,22 @@ from toys import open_toy
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A GPT and a BERT, untrained."""
-    made = {}
+    loaded = {}
     for family in ("gpt", "bert"):
         run = open_toy(family, tmp_path_factory.mktemp(family))
-        made[family] = Loaded(run.task, run.recipe)
-    return made
+        loaded[family] = Loaded(run.task, run.recipe)
+    return loaded
 
 
 def words_of_toy(model: Any) -> list[str]:
     """Three different words that are one token each."""
     tokeniser = model.task.tokeniser
-    found = []
+    results = []
     for token in range(tokeniser.size):
         (piece,) = tokeniser.pieces([token])
         if piece.isalpha() and tokeniser.encode(piece) == [token]:
-            found.append(piece)
-    return found[:3]
+            results.append(piece)
+    return results[:3]
 
 
 @pytest.mark.parametrize(("family", "sees_order"), [("gpt", True), ("bert", False)])
@@ -67,10 +67,10 @@ def test_every_lesson_reads_it(models: dict[str, Any], family: str) -> None:
 
 
 def test_a_new_berts_positions_are_sinusoids(models: dict[str, Any]) -> None:
-    learnt, drawn, _ = learnt_lesson(models["bert"], 16).tables
+    learnt, sinusoids, _ = learnt_lesson(models["bert"], 16).tables
     assert isinstance(learnt, NumberTable)
-    assert isinstance(drawn, NumberTable)
-    np.testing.assert_allclose(learnt.values, drawn.values, atol=1e-6)
+    assert isinstance(sinusoids, NumberTable)
+    np.testing.assert_allclose(learnt.values, sinusoids.values, atol=1e-6)
     assert list(learnt_positions(models["gpt"])) == ["places"]
 
 

@@ -40,8 +40,8 @@ def test_attention_by_hand() -> None:
 
 def test_the_order_of_words_and_of_equal_words() -> None:
     assert order_between(["a", "b", "a"], ["b", "a", "a"]) == [1, 0, 2]
-    for second, said in ((["a", "b"], "do not have the same words"), (["a", "b", "a"], "in the same order")):
-        with pytest.raises(Fault, match=said):
+    for second, message in ((["a", "b"], "do not have the same words"), (["a", "b", "a"], "in the same order")):
+        with pytest.raises(Fault, match=message):
             order_between(["a", "b", "a"], second)
 
 

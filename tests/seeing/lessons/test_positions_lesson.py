@@ -1,4 +1,4 @@
-"""Tables of positions, against the formulas."""
+"""Tables of positions compared with the formulas."""
 
 import math
 from pathlib import Path
@@ -45,15 +45,15 @@ def test_all_of_them_at_any_size() -> None:
 def test_learnt_positions_are_compared_with_sinusoids(tmp_path: Path) -> None:
     model = untrained(tmp_path / "m", "transformer", positions="learned")
     table = model.task.model.source_places.places.weight.detach().double().numpy()
-    learnt, drawn, by_distance, *_ = learnt_lesson(model, 6).tables
+    learnt, products, by_distance, *_ = learnt_lesson(model, 6).tables
     assert isinstance(learnt, NumberTable)
     lengths = np.linalg.norm(table[:6], axis=1)
     np.testing.assert_allclose(learnt.values, table[:6] @ table[:6].T / np.outer(lengths, lengths), rtol=1e-9)
-    assert isinstance(drawn, NumberTable)
+    assert isinstance(products, NumberTable)
     # A pair of coordinates is a point on a circle: the cosine of places is the mean of cos(distance · frequency).
     angles = np.array([10_000 ** (-pair / 8) for pair in range(0, 8, 2)])
     expected = [[np.cos((row - column) * angles).mean() for column in range(6)] for row in range(6)]
-    np.testing.assert_allclose(drawn.values, expected, atol=1e-6)
+    np.testing.assert_allclose(products.values, expected, atol=1e-6)
     assert isinstance(by_distance, NumberTable)
     assert list(by_distance.columns) == ["at 1", "at 2", "at 3", "at 4"]
     np.testing.assert_allclose(by_distance.values[0, 0], np.mean([learnt.values[n, n + 1] for n in range(5)]))

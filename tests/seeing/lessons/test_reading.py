@@ -1,4 +1,4 @@
-"""What an encoder's layers are given is what they make the encoder's states of; and words are cut as `look` does."""
+"""The inputs of an encoder's layers reproduce the encoder's states, and words are split as in `look`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Model folders of translators that nobody has trained, made in a moment, for tests of what can be seen in them."""
+"""Folders of untrained translators, made in a moment, for tests of views into them."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ SIZES: dict[str, dict[str, Any]] = {
 
 
 def untrained_folder(folder: Path, family: str = "seq2seq", kind: Kind = "words", **model: Any) -> Path:
-    """A model folder with weights as they were drawn, whose tokens are the words of two sentences, or another kind."""
+    """Return a model folder with initial weights, whose tokens are the words of two sentences or another kind."""
     data = {
         "source_language": "en",
         "target_language": "pt",
@@ -43,7 +43,7 @@ def untrained_folder(folder: Path, family: str = "seq2seq", kind: Kind = "words"
 
 
 def untrained(folder: Path, family: str = "seq2seq", kind: Kind = "words", **model: Any) -> TranslationModel:
-    """The same, loaded."""
+    """Load an untrained model."""
     loaded = regard.load(untrained_folder(folder, family, kind, **model), device="cpu")
     assert isinstance(loaded, TranslationModel)
     return loaded

@@ -1,4 +1,4 @@
-"""Over a real connection: a client that others wrote, many clients at once, clients that go away."""
+"""Real connections: a third-party client, many clients at once, and clients that disconnect."""
 
 import asyncio
 import dataclasses
@@ -23,7 +23,7 @@ from regard.serving.app import app_of, make_app
 from regard.serving.options import ServingOptions
 from regard.serving.queue.worker import Worker
 
-# A client that others wrote
+# A third-party client
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +37,9 @@ def test_their_client_translates(api: LibreTranslateAPI, forth: Path) -> None:
 
 
 def test_their_client_detects(api: LibreTranslateAPI) -> None:
-    found = api.detect("Os meninos leem os livros novos em casa.")
-    assert found[0]["language"] == "pt"
-    assert 0 < found[0]["confidence"] <= 100
+    languages = api.detect("Os meninos leem os livros novos em casa.")
+    assert languages[0]["language"] == "pt"
+    assert 0 < languages[0]["confidence"] <= 100
 
 
 def test_their_client_lists_languages(api: LibreTranslateAPI) -> None:
@@ -56,7 +56,9 @@ def test_no_answer_is_lost_or_swapped_among_many_clients(running: str, forth: Pa
     draw = random.Random(7)
     words = [word for word in WORDS if word.isalnum()]
     texts = [" ".join(draw.choices(words, k=draw.randint(1, 9))) for _ in range(120)]
-    expected = {text: found.text for text, found in zip(texts, regard.load(forth).translate(texts), strict=True)}
+    expected = {
+        text: translation.text for text, translation in zip(texts, regard.load(forth).translate(texts), strict=True)
+    }
     assert len(set(expected.values())) > 60  # a swapped answer would be seen
 
     async def client(http: httpx.AsyncClient, own: list[str]) -> None:
@@ -67,7 +69,9 @@ def test_no_answer_is_lost_or_swapped_among_many_clients(running: str, forth: Pa
             else:
                 batch = [text, draw.choice(texts)]
                 answer = await http.post("/v1/translate", json={"text": batch, "model": "forth"})
-                assert [each["text"] for each in answer.json()["translations"]] == [expected[each] for each in batch]
+                assert [translation["text"] for translation in answer.json()["translations"]] == [
+                    expected[text] for text in batch
+                ]
 
     async def main() -> None:
         async with httpx.AsyncClient(base_url=running, timeout=WAIT) as http:
@@ -76,11 +80,11 @@ def test_no_answer_is_lost_or_swapped_among_many_clients(running: str, forth: Pa
     asyncio.run(main())
 
 
-# Who goes away
+# Clients that disconnect
 
 
 class Slow:
-    """A model that takes as long over a batch as it is told to."""
+    """Model with a set time per batch."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.open = threading.Event(), threading.Event()
@@ -105,7 +109,7 @@ def slow_server(folder: Path, **limits: Any) -> Iterator[tuple[str, list[dict[st
 
 
 def sent(address: str, path: str, body: str) -> socket.socket:
-    """A request whose answer nobody reads yet."""
+    """Send a request without reading its answer yet."""
     host, port = address.removeprefix("http://").split(":")
     connection = socket.create_connection((host, int(port)), timeout=WAIT)
     content = body.encode()
@@ -135,19 +139,19 @@ def test_who_goes_away_costs_nothing_more(forth: Path, monkeypatch: pytest.Monke
 
 
 def test_a_search_that_nobody_waits_for_is_given_up(back: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps, begun, gone = [0], threading.Event(), threading.Event()
+    steps, start, gone = [0], threading.Event(), threading.Event()
     original = regard.tasks.translation.task.Translation.step
 
     def step(task: Any, tokens: Any, state: Any) -> Any:
         steps[0] += 1
-        begun.set()
+        start.set()
         assert gone.wait(WAIT)
         return original(task, tokens, state)
 
     with slow_server(back) as (address, notes):
         monkeypatch.setattr("regard.tasks.translation.task.Translation.step", step)
         connection = sent(address, "/v1/translate", '{"text": "Ana"}')
-        assert begun.wait(WAIT)
+        assert start.wait(WAIT)
         connection.close()
         until(lambda: 499 in [note["status"] for note in notes])
         gone.set()
@@ -156,7 +160,7 @@ def test_a_search_that_nobody_waits_for_is_given_up(back: Path, monkeypatch: pyt
 
 
 def test_what_nobody_waits_for_ends_with_its_batch_whatever_the_model_is() -> None:
-    """A model of no torch and no steps cannot be stopped within a batch, and begins no other."""
+    """A model without torch and steps cannot be stopped within a batch, but begins no other."""
     gate, notes = threading.Event(), list[dict[str, Any]]()
     model = Parity(gate=gate)
     options = ServingOptions.model_validate({"batching": {"rows": 4}})
@@ -197,7 +201,7 @@ def test_a_full_server_says_when_to_come_again(forth: Path, monkeypatch: pytest.
         until(lambda: 'regard_waiting{model="forth"} 1.0' in httpx.get(f"{address}/metrics").text)
         answer = httpx.post(f"{address}/v1/translate", json={"text": "red"}, timeout=WAIT)
         assert (answer.status_code, int(answer.headers["Retry-After"]) >= 1) == (503, True)
-        assert httpx.get(f"{address}/health").status_code == 200  # others are not kept waiting
+        assert httpx.get(f"{address}/health").status_code == 200  # others do not have to wait
         slow.open.set()
         for connection in (first, second):
             assert connection.recv(12) == b"HTTP/1.1 200"
@@ -224,7 +228,7 @@ def test_stopping_finishes_what_was_accepted(forth: Path, monkeypatch: pytest.Mo
 def test_who_is_in_flight_when_an_engine_dies_is_told_at_once_and_the_next_is_served(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It dies in its own work, or outside of it and takes its thread along."""
+    """It dies in its own work, or outside it together with its thread."""
     healthy = getattr(Worker, place)
 
     def die_once(self: Worker, *given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Over a bare socket: what is no HTTP is refused like anything else, and no connection is held for nothing."""
+"""Bare sockets: invalid HTTP is refused like any other error, and no connection is held for nothing."""
 
 import json
 import logging
@@ -27,12 +27,12 @@ def connected(address: str) -> Iterator[socket.socket]:
 
 
 def rest_of(connection: socket.socket) -> bytes:
-    """All that comes until the server closes the connection."""
+    """Return everything until the server closes the connection."""
     return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
 def told(received: bytes) -> tuple[int, dict[str, str], bytes]:
-    """The status, the headers and the body of an answer."""
+    """Return the status, headers and body of an answer."""
     head, _, body = received.partition(b"\r\n\r\n")
     status, *lines = head.decode().split("\r\n")
     pairs = (line.partition(": ") for line in lines)
@@ -76,7 +76,7 @@ def test_a_body_that_breaks_after_its_answer_ends_the_connection(
 ) -> None:
     with caplog.at_level(logging.ERROR), connected(running) as connection:
         head = b"POST /translate_file HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-        connection.sendall(head)  # whose answer does not wait for the body
+        connection.sendall(head)  # its answer does not wait for the body
         first = connection.recv(65536)
         connection.sendall(b"zz\r\n")
         rest = rest_of(connection)
@@ -101,7 +101,7 @@ def test_who_ended_a_head_has_the_time_of_a_request(running: str, monkeypatch: p
         connection.sendall(head)
         assert connection.recv(100).startswith(b"HTTP/1.1 100")
         connection.settimeout(0.2)
-        with pytest.raises(TimeoutError):  # nothing comes, and it stays open
+        with pytest.raises(TimeoutError):  # nothing arrives, and it stays open
             connection.recv(1)
         connection.settimeout(WAIT)
         connection.sendall(b"q=Ana")
@@ -110,7 +110,7 @@ def test_who_ended_a_head_has_the_time_of_a_request(running: str, monkeypatch: p
 
 @pytest.mark.parametrize("host", ["localhost", "evil.example"])
 def test_a_body_whose_length_is_told_in_two_ways_ends_the_connection(running: str, host: str) -> None:
-    """A proxy that believes the other of the two would take the second request for a body, or for someone else's."""
+    """A proxy that believes the other length would take the second request for a body, or for someone else's."""
     with connected(running) as connection:
         head = f"POST /detect HTTP/1.1\r\nHost: {host}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
         connection.sendall(head.encode() + b"0\r\n\r\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -124,28 +124,28 @@ def test_a_body_whose_length_is_told_in_two_ways_ends_the_connection(running: st
 
 
 def test_who_sends_nothing_more_makes_room_for_others(forth: Path) -> None:
-    """Of idle connections, and of those in the middle of a request, the one that has waited longest is closed."""
-    said: list[str] = []
-    app = make_app([forth], ServingOptions.model_validate({"limits": {"connections": 8}}), warn=said.append)
+    """The connection that has waited longest is closed, whether idle or in the middle of a request."""
+    remarks: list[str] = []
+    app = make_app([forth], ServingOptions.model_validate({"limits": {"connections": 8}}), warn=remarks.append)
     with on_loopback(app) as address, ExitStack() as open_ones:
-        found = [open_ones.enter_context(connected(address)) for _ in range(8)]
-        for connection in found:
+        sockets = [open_ones.enter_context(connected(address)) for _ in range(8)]
+        for connection in sockets:
             connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             received = b""
             while not received.endswith(b'{"status":"ok"}'):
                 received += connection.recv(65536)
-        for connection in found[:2]:
+        for connection in sockets[:2]:
             connection.sendall(
                 b"POST /detect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
             )
             assert connection.recv(100).startswith(b"HTTP/1.1 100")
-        for closed in (*found[2:], found[0], found[1]):  # the first two have begun a request since
+        for closed in (*sockets[2:], sockets[0], sockets[1]):  # the first two have since begun a request
             with connected(address) as another:
                 another.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 assert closed.recv(1) == b""
                 assert told(rest_of(another))[0] == 200
             open_ones.enter_context(connected(address))
-    assert len(said) == 1
+    assert len(remarks) == 1
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def test_connections_have_half_of_the_files_and_the_limit_is_raised_for_them(
 ) -> None:
     now = [limits]
     monkeypatch.setattr(resource, "getrlimit", lambda which: now[-1])
-    monkeypatch.setattr(resource, "setrlimit", lambda which, given: now.append(given))
+    monkeypatch.setattr(resource, "setrlimit", lambda which, limits: now.append(limits))
     assert connections_allowed(wanted) == allowed
     assert now[-1] == (raised, limits[1])
 
 
 def hostile_bytes(seed: int) -> bytes:
-    """A request that is wrong in one way or another, as bytes on the wire."""
+    """Return the bytes of a request that is wrong in some way."""
     draw = random.Random(seed)
     path = draw.choice(
         ["/translate", "/detect", "/v1/translate", "/v1/beam", "/health", "/ready", "/%00", "/" + "a" * 9000]
@@ -202,9 +202,9 @@ def hostile_bytes(seed: int) -> bytes:
 
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_hostile_requests_are_refused_and_the_server_lives(running: str, first: int) -> None:
-    """Whatever is sent, and wherever it breaks off, no answer is a fault of the server's own."""
+    """No answer is an internal server error, whatever is sent and wherever it breaks off."""
     for seed in range(first, first + 50):
-        with connected(running) as connection, suppress(ConnectionError):  # it may be closed before all is sent
+        with connected(running) as connection, suppress(ConnectionError):  # it may be closed before everything is sent
             connection.sendall(hostile_bytes(seed))
             connection.shutdown(socket.SHUT_WR)
             received = rest_of(connection)

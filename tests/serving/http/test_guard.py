@@ -1,4 +1,4 @@
-"""Who may ask, what a browser is told, what is noted, and that no text of a user's is."""
+"""Access control, browser headers, and logs without any user text."""
 
 import io
 import json
@@ -26,8 +26,8 @@ SECRET = "Ana sees the red house"
 @contextmanager
 def server(folder: Path, notes: list[dict[str, Any]] | None = None, **options: Any) -> Iterator[TestClient]:
     access = {"hosts": ("testserver",), **options.pop("access", {})}
-    made = ServingOptions.model_validate({"access": access, **options})
-    with TestClient(make_app([folder], made, note=None if notes is None else notes.append)) as client:
+    serving = ServingOptions.model_validate({"access": access, **options})
+    with TestClient(make_app([folder], serving, note=None if notes is None else notes.append)) as client:
         yield client
 
 
@@ -97,15 +97,15 @@ def test_another_host_is_refused(client: httpx.Client) -> None:
     ],
 )
 def test_pages_of_other_sites_may_not_ask(client: httpx.Client, headers: dict[str, str], status: int) -> None:
-    own = str(client.base_url).rstrip("/")
-    sent = {name: own if value == "own" else value for name, value in headers.items()}
+    origin = str(client.base_url).rstrip("/")
+    sent = {name: origin if value == "own" else value for name, value in headers.items()}
     assert client.get("/languages", headers=sent).status_code == status
 
 
 def test_two_origins_are_none() -> None:
-    own = (b"host", b"localhost"), (b"origin", b"http://localhost")
-    assert is_allowed_origin(Headers(raw=[*own]), Access())
-    assert not is_allowed_origin(Headers(raw=[*own, (b"origin", b"http://evil.example")]), Access())
+    headers = (b"host", b"localhost"), (b"origin", b"http://localhost")
+    assert is_allowed_origin(Headers(raw=[*headers]), Access())
+    assert not is_allowed_origin(Headers(raw=[*headers, (b"origin", b"http://evil.example")]), Access())
 
 
 def test_a_site_can_be_allowed(forth: Path) -> None:
@@ -146,12 +146,12 @@ def test_no_answer_and_no_line_of_the_log_has_a_key(forth: Path) -> None:
     accesses: tuple[dict[str, Any], ...] = ({}, {"key": key, "log_texts": True})
     for access in accesses:
         with server(forth, notes, access=access) as client:
-            for given in wrong:
-                answer = client.post("/v1/translate", json={"text": "Ana", **given})
+            for header in wrong:
+                answer = client.post("/v1/translate", json={"text": "Ana", **header})
                 assert answer.status_code in (400, 403)
                 assert not {"20261117", "barley", "sesame"} & set(re.findall(r"\w+", answer.text)), answer.text
-            asked = {"q": "Ana", "source": "en", "target": "pt", "api_key": key}
-            assert client.post("/translate", params=asked).status_code == 200
+            request = {"q": "Ana", "source": "en", "target": "pt", "api_key": key}
+            assert client.post("/translate", params=request).status_code == 200
             assert client.get(f"/nowhere/{key}").status_code == 404
             for path in ("/metrics", "/openapi.json", "/frontend/settings", "/v1/models", "/health", "/languages"):
                 assert "sesame" not in client.get(path).text, path
@@ -209,7 +209,7 @@ def test_while_it_shuts_down_a_server_is_alive_and_not_ready(forth: Path) -> Non
 def test_a_body_that_is_too_large_is_not_read(client: httpx.Client) -> None:
     answer = client.post("/translate", content=b"q=" + b"a" * 200_000)
     assert (answer.status_code, "larger than 100,000 bytes" in answer.json()["error"]) == (413, True)
-    chunks = (b"x" * 10_000 for _ in range(1000))  # of no length that is told before
+    chunks = (b"x" * 10_000 for _ in range(1000))  # without an announced length
     assert client.post("/v1/translate", content=chunks).status_code == 413
 
 

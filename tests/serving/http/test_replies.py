@@ -1,4 +1,4 @@
-"""Answers as JSON: a list that is written item by item is the same as one that is written at once."""
+"""JSON answers: a list written item by item equals one written at once."""
 
 import json
 

@@ -31,15 +31,15 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 
 def item(client: TestClient, judge: str = "Ana", **more: object) -> dict[str, Any]:
-    found: dict[str, Any] = client.get(f"/{TOKEN}/item", params={"judge": judge, **more}).json()
-    return found
+    answer: dict[str, Any] = client.get(f"/{TOKEN}/item", params={"judge": judge, **more}).json()
+    return answer
 
 
 def vote(client: TestClient, at: int, choice: str, judge: str = "Ana") -> dict[str, Any]:
     answer = client.post(f"/{TOKEN}/vote", json={"judge": judge, "at": at, "choice": choice})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    report: dict[str, Any] = answer.json()
+    return report
 
 
 def texts(state: dict[str, Any]) -> list[str]:
@@ -71,9 +71,9 @@ def test_the_page_and_its_files_are_served_under_the_token(client: TestClient) -
 
 
 def test_nothing_that_is_sent_says_which_side_is_which(client: TestClient) -> None:
-    told = json.dumps([item(client, at=at) for at in range(20)])
+    text = json.dumps([item(client, at=at) for at in range(20)])
     for secret in ("secret", "line-", COMPARISON.identity, '"a"', '"b"', "order", "person"):
-        assert secret not in told
+        assert secret not in text
     page = client.get(f"/{TOKEN}/").text
     assert "secret" not in page
     assert "left" not in re.sub(r'<script type="application/json".*?</script>', "", page)
@@ -100,15 +100,15 @@ def test_each_item_has_its_own_source_and_outputs(client: TestClient) -> None:
 
 
 def test_a_vote_is_written_for_the_side_that_was_shown(client: TestClient, tmp_path: Path) -> None:
-    wanted = {}
+    expected = {}
     for at, choice in enumerate("12=" * 6):
         state = item(client, at=at)
         side = "tie" if choice == "=" else {"left": "a", "right": "b"}[texts(state)[int(choice) - 1].split()[0]]
-        wanted[f"line-{texts(state)[0].split()[1]}"] = side
+        expected[f"line-{texts(state)[0].split()[1]}"] = side
         vote(client, at, choice)
     votes = read_votes(tmp_path / "votes.jsonl")
-    assert votes.ballots == {"Ana": wanted}
-    assert {given.order for given in votes.votes} == {("a", "b"), ("b", "a")}
+    assert votes.ballots == {"Ana": expected}
+    assert {vote.order for vote in votes.votes} == {("a", "b"), ("b", "a")}
 
 
 def test_a_page_that_is_reloaded_continues_and_a_second_vote_replaces_the_first(tmp_path: Path) -> None:

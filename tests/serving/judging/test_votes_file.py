@@ -39,8 +39,8 @@ def test_each_line_is_a_json_object(tmp_path: Path) -> None:
 
 def test_the_last_vote_of_a_judge_on_an_item_counts(tmp_path: Path) -> None:
     file = VotesFile(tmp_path / "votes.jsonl", TWO)
-    for given in (vote("a"), vote("b", "2"), vote("tie"), vote("b", judge="Rui")):
-        file.add(given)
+    for ballot in (vote("a"), vote("b", "2"), vote("tie"), vote("b", judge="Rui")):
+        file.add(ballot)
     expected = {"Ana": {"1": "tie", "2": "b"}, "Rui": {"1": "b"}}
     assert file.ballots == read_votes(file.path).ballots == VotesFile(file.path, TWO).ballots == expected
 

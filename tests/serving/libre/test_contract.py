@@ -1,7 +1,7 @@
 """LibreTranslate's contract, case by case; with REGARD_LIBRETRANSLATE set to an address, against the original too.
 
-A case is a request, the status of its answer, and what must be true of it. Where the original may differ by right (it
-knows other languages and has other limits) a case is ours alone.
+A case is a request, the status of its answer, and conditions on it. Where the original may rightly differ (other
+languages and limits), a case is ours alone.
 """
 
 import os
@@ -24,7 +24,7 @@ ORIGINAL = os.environ.get("REGARD_LIBRETRANSLATE", "")
 
 @dataclass(frozen=True)
 class Case:
-    """A request, and what its answer is like."""
+    """A request and its expected answer."""
 
     name: str
     path: str
@@ -54,7 +54,7 @@ def is_text(answer: Any) -> bool:
 
 CASES = [
     Case("languages", "GET /languages", check=lambda a: {"code", "name", "targets"} == set(a[0])),
-    Case("languages know names", "GET /languages", check=lambda a: "English" in [each["name"] for each in a]),
+    Case("languages know names", "GET /languages", check=lambda a: "English" in [language["name"] for language in a]),
     Case("languages know targets", "GET /languages", check=lambda a: by_code(a)["en"]["targets"] == ["en", "pt"]),
     Case("health", "GET /health", check=lambda a: a == {"status": "ok"}),
     Case("settings", "GET /frontend/settings", check=lambda a: set(SETTINGS) <= set(a)),
@@ -76,7 +76,7 @@ CASES = [
     Case("auto in a form", "POST /translate", translation(source="auto"), form=True,
          check=keys("translatedText", "detectedLanguage")),
     Case("auto of a list", "POST /translate", translation(source="auto", q=["I love books.", "Ana reads the books."]),
-         check=lambda a: [each["language"] for each in a["detectedLanguage"]] == ["en", "en"]),
+         check=lambda a: [guess["language"] for guess in a["detectedLanguage"]] == ["en", "en"]),
     Case("auto of what is in the target already", "POST /translate",
          {"q": "Os meninos leem os livros novos em casa.", "source": "auto", "target": "pt"},
          check=lambda a: a["translatedText"].startswith("Os meninos") and a["detectedLanguage"]["language"] == "pt"),
@@ -153,7 +153,7 @@ SETTINGS = ("charLimit", "frontendTimeout", "apiKeys", "keyRequired", "suggestio
 
 
 def by_code(answer: Any) -> dict[str, Any]:
-    return {each["code"]: each for each in answer}
+    return {language["code"]: language for language in answer}
 
 
 def tags(answer: Any) -> list[str]:

@@ -22,23 +22,23 @@ def as_translated(text: str, alignment: Alignment) -> Translated:
 
 
 def put_together(run: TextRun, sentences: list[Sentence], parts: list[Translated]) -> str:
-    """A run with its sentences translated."""
+    """Return a run with its sentences translated."""
     return placing.put_back(run, rejoin(sentences, [part.text for part in parts]), link_sentences(sentences, parts))
 
 
 def put_back(run: TextRun, translated: str, alignment: Alignment) -> str:
-    """A run of one sentence, translated."""
+    """Return a run of one sentence, translated."""
     return put_together(run, [Sentence("", run.parts[1], "")], [as_translated(translated, alignment)])
 
 
 def translated(page: str, translation: str, alignment: Alignment) -> str:
-    """A page of one run, translated by hand."""
+    """Return a page of one run, translated by hand."""
     (run,) = (part for part in read_html(page) if isinstance(part, TextRun))
     return put_back(run, translation, alignment)
 
 
 def turned(page: str, order: Sequence[int] | None = None) -> str:
-    """The page with its text in capitals, the words of each run in another order."""
+    """Return the page with its text in capitals and the words of each run reordered."""
     parts = []
     for part in read_html(page):
         if isinstance(part, str) or not part.parts[1]:
@@ -92,7 +92,7 @@ def test_tags_go_where_their_words_went(page: str, order: Sequence[int] | None, 
 @pytest.mark.parametrize(
     ("page", "translation", "alignment", "expected"),
     [
-        # What holds no text stays before the punctuation that closed what stood before it.
+        # Elements without text stay before the punctuation that closed the preceding text.
         ("I love <code>x</code>.", "Eu amo.", [(0, 0), (1, 1)], "Eu amo <code>x</code>."),
         ("I love <code>x</code>.", "Eu amo.", [(0, 0), (2, 1)], "Eu amo <code>x</code>."),
         ("I love <code>x</code>.", "Eu amo .", [(0, 0), (1, 1), (2, 2)], "Eu amo <code>x</code> ."),
@@ -118,7 +118,7 @@ def test_tags_go_where_their_words_went(page: str, order: Sequence[int] | None, 
          "Use <code>a</code><!-- and --><b><code>b</code></b> agora"),
         ("Use <code>a</code>, <code>b</code> and run", "Use, e corra", [(0, 0), (2, 1), (3, 2)],
          "Use <code>a</code>, <code>b</code> e corra"),
-        # Into scripts without spaces, none is made up; from right to left all is in the order of reading.
+        # Scripts without spaces get none; right-to-left text is in reading order.
         ("I love <code>x</code>.", "愛する。", [(1, 0)], "愛する<code>x</code>。"),
         ("I love <code>x</code>!", "أنا أحب!", [(0, 0), (1, 1)], "أنا أحب <code>x</code>!"),
         ("Is it <code>x</code>?", "هل هذا؟", [(0, 0), (1, 1)], "هل هذا <code>x</code>؟"),
@@ -141,8 +141,8 @@ def test_lines_of_preformatted_text_are_kept() -> None:
         sentences = split_sentences(part.parts[1], "en")
         places = [range(len(sentence.text.split())) for sentence in sentences]
         parts = [
-            as_translated(sentence.text.upper(), list(zip(own, own, strict=True)))
-            for sentence, own in zip(sentences, places, strict=True)
+            as_translated(sentence.text.upper(), list(zip(place, place, strict=True)))
+            for sentence, place in zip(sentences, places, strict=True)
         ]
         output.append(put_together(part, sentences, parts))
     assert "".join(output) == expected
@@ -190,7 +190,7 @@ def test_every_tag_comes_back_whatever_the_page(parts: list[str], draw: object) 
         assert Counter(TAGS.findall(turned(page, order))) == Counter(TAGS.findall(page))
 
 
-# Whole pages, every element with a number of its own; in KEPT is nothing that is translated.
+# Whole pages, every element with its own number; KEPT holds nothing that is translated.
 KEPT = [
     "<code id={}>a < b &amp; <i>c</i></code>",
     "<img id={} alt='a > b'>",
@@ -214,22 +214,22 @@ def as_html(tree: Any, numbers: Iterator[int]) -> str:
     if isinstance(tree, str):
         return tree.format(next(numbers)) if tree in KEPT else tree
     name, inner = tree
-    return f"<{name} id={next(numbers)}>{''.join(as_html(each, numbers) for each in inner)}</{name}>"
+    return f"<{name} id={next(numbers)}>{''.join(as_html(child, numbers) for child in inner)}</{name}>"
 
 
 def parents(page: str) -> dict[str, str]:
-    """The number of each element, and that of the one around it; all that is kept must be there as it was."""
-    for kept in KEPT:
-        page = re.sub(re.escape(kept).replace(re.escape("{}"), r"(\d+)"), r"<kept id=\1></kept>", page)
-    found, around = {}, [""]
+    """Return the number of each element and of its parent; all kept elements must be unchanged."""
+    for snippet in KEPT:
+        page = re.sub(re.escape(snippet).replace(re.escape("{}"), r"(\d+)"), r"<kept id=\1></kept>", page)
+    parent_of, around = {}, [""]
     for number in re.findall(r"<\w+ id=(\d+)>|</\w+>", page):
         if number:
-            found[number] = around[-1]
+            parent_of[number] = around[-1]
             around.append(number)
         else:
             around.pop()
     assert around == [""]
-    return found
+    return parent_of
 
 
 @settings(max_examples=200, deadline=None)
@@ -257,9 +257,9 @@ def test_each_element_comes_back_once_inside_the_same_one(tree: Any, drafts: lis
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="<>/abp &;!?-=[]\"' \n", max_size=30))
 def test_any_text_can_be_read_as_a_page(page: str) -> None:
-    kept = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(page))
-    again = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(kept))
-    assert again == kept
+    unchanged = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(page))
+    again = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(unchanged))
+    assert again == unchanged
     assert html.unescape(TAGS.sub("", turned(page))) is not None
 
 

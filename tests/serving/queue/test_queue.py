@@ -1,4 +1,4 @@
-"""Orders of several requests in one thread: nothing lost, nothing swapped, nobody starved, nothing done in vain."""
+"""Orders of several requests in one thread: none lost, swapped, starved or done in vain."""
 
 import asyncio
 import contextvars
@@ -28,19 +28,19 @@ PRICE = Price("items", 1000, ordinary=250)
 
 @pytest.fixture
 def worker() -> Iterator[Worker]:
-    found = Worker("test", Batching(rows=4, patience=0.05), waiting=50)
-    yield found
-    found.close(WAIT)
+    worker = Worker("test", Batching(rows=4, patience=0.05), waiting=50)
+    yield worker
+    worker.close(WAIT)
 
 
 async def all_of(worker: Worker, key: Any, work: Any, items: list[Any]) -> list[Any]:
-    """The answers in the order of the items."""
-    found = dict([answer async for answer in worker.each(PRICE, key, work, items, [1.0] * len(items))])
-    return [found[place] for place in range(len(items))]
+    """Return the answers in the order of the items."""
+    answers = dict([answer async for answer in worker.each(PRICE, key, work, items, [1.0] * len(items))])
+    return [answers[place] for place in range(len(items))]
 
 
 class Gate:
-    """Work that waits until it may go on, and remembers its batches."""
+    """Work that waits for permission to continue and remembers its batches."""
 
     def __init__(self) -> None:
         self.open, self.begun = threading.Event(), threading.Event()
@@ -57,7 +57,7 @@ class Gate:
 
 
 async def settled(worker: Worker, waiting: int) -> None:
-    """Come back when so many items wait."""
+    """Wait until this many items are queued."""
     while worker.waiting != waiting:
         await asyncio.sleep(0.001)
 
@@ -76,7 +76,7 @@ def test_orders_of_one_key_share_a_batch_and_others_do_not(worker: Worker) -> No
         others = [asyncio.create_task(all_of(worker, key, gate, [number])) for number, key in enumerate("aba", 1)]
         await settled(worker, 3)
         gate.open.set()
-        assert [await each for each in (first, *others)] == [[0], [10], [20], [30]]
+        assert [await task for task in (first, *others)] == [[0], [10], [20], [30]]
 
     asyncio.run(main())
     assert gate.batches == [[0], [1, 3], [2]]
@@ -98,7 +98,7 @@ def test_a_long_order_does_not_keep_a_short_one_waiting(worker: Worker) -> None:
 
     asyncio.run(main())
     assert 99 in gate.batches[1]  # an item of each, in turn
-    assert gate.batches[2] == [77]  # then who waits behind
+    assert gate.batches[2] == [77]  # then those waiting behind
     assert sorted(item for batch in gate.batches for item in batch) == sorted([0, 99, 77, *range(10, 30)])
 
 
@@ -149,12 +149,12 @@ def test_a_cancelled_order_is_not_worked_on(worker: Worker) -> None:
 
 def test_what_nobody_waits_for_is_given_up_at_the_next_step(worker: Worker) -> None:
     seen: list[str] = []
-    begun, gone = threading.Event(), threading.Event()
+    start, gone = threading.Event(), threading.Event()
 
     def work(items: list[int]) -> list[int]:
         between_steps()
         seen.append("a step")
-        begun.set()
+        start.set()
         assert gone.wait(WAIT)
         try:
             between_steps()
@@ -165,7 +165,7 @@ def test_what_nobody_waits_for_is_given_up_at_the_next_step(worker: Worker) -> N
 
     async def main() -> None:
         task = asyncio.create_task(all_of(worker, "a", work, [1]))
-        assert await asyncio.to_thread(begun.wait, WAIT)
+        assert await asyncio.to_thread(start.wait, WAIT)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         between_steps()  # a thread that borrows the model does not give up its own work
@@ -220,13 +220,13 @@ def test_closing_finishes_what_was_accepted_and_accepts_no_more() -> None:
 
 @pytest.mark.parametrize(("patience", "last"), [(1.0, 2), (0.0, 1)])
 def test_who_was_just_answered_is_waited_for(patience: float, last: int) -> None:
-    """Two share a batch that takes long. Then both ask again, one after the other."""
+    """Two share a long batch. Then both ask again, one after the other."""
     batches: list[int] = []
-    worker, gate, begun = Worker("test", Batching(rows=8, patience=patience), waiting=50), Gate(), threading.Event()
+    worker, gate, start = Worker("test", Batching(rows=8, patience=patience), waiting=50), Gate(), threading.Event()
 
     def work(items: list[int]) -> list[int]:
         batches.append(len(items))
-        begun.set()
+        start.set()
         if len(batches) == 1:
             time.sleep(0.5)  # a tenth of which is the patience
         return items
@@ -238,12 +238,12 @@ def test_who_was_just_answered_is_waited_for(patience: float, last: int) -> None
         await settled(worker, 2)
         gate.open.set()
         await asyncio.gather(first, both)
-        begun.clear()
+        start.clear()
         one = asyncio.create_task(all_of(worker, "a", work, [1]))
         if patience:
             await settled(worker, 1)
         else:
-            assert await asyncio.to_thread(begun.wait, WAIT)
+            assert await asyncio.to_thread(start.wait, WAIT)
         await asyncio.gather(one, all_of(worker, "a", work, [2]))
 
     asyncio.run(main())
@@ -256,20 +256,20 @@ def test_work_sees_the_context_of_who_asked(worker: Worker) -> None:
 
     async def main() -> str:
         who.set("Ana")
-        (found,) = await all_of(worker, None, lambda _: [who.get()], [None])
-        return str(found)
+        (name,) = await all_of(worker, None, lambda _: [who.get()], [None])
+        return str(name)
 
     assert asyncio.run(main()) == "Ana"
     assert who.get() == "nobody"
 
 
 def test_batches_are_told_of(worker: Worker) -> None:
-    told: list[Done] = []
-    worker.tell = told.append
+    reports: list[Done] = []
+    worker.tell = reports.append
     asyncio.run(all_of(worker, "a", lambda items: items, [1, 2, 3, 4, 5]))
     worker.close(WAIT)
-    assert [done.rows for done in told] == [4, 1]
-    assert all(done.seconds >= 0 and done.waited >= 0 for done in told)
+    assert [done.rows for done in reports] == [4, 1]
+    assert all(done.seconds >= 0 and done.waited >= 0 for done in reports)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -280,7 +280,7 @@ def test_nothing_is_lost_or_swapped_whatever_comes_together(seed: int) -> None:
         for turn in range(20):
             items = [(number, turn, place) for place in range(draw.randint(1, 7))]
             task = asyncio.create_task(
-                all_of(worker, draw.choice("ab"), lambda own: [("done", *i) for i in own], items)
+                all_of(worker, draw.choice("ab"), lambda batch: [("done", *i) for i in batch], items)
             )
             if draw.random() < 0.1:
                 await asyncio.sleep(0)
@@ -324,7 +324,7 @@ def test_a_fault_of_the_queue_is_told_to_all_who_wait_and_the_thread_goes_on(
 def test_a_thread_that_dies_tells_all_who_wait_at_once_and_another_takes_its_place(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those whose items it worked on were never told, and everyone after them was refused for ever."""
+    """Requests whose items it worked on used to hang, and all later ones were refused forever."""
     gate, first = Gate(), worker._thread
 
     def die(*given: Any) -> None:
@@ -339,10 +339,10 @@ def test_a_thread_that_dies_tells_all_who_wait_at_once_and_another_takes_its_pla
         gate.open.set()
         return await asyncio.wait_for(asyncio.gather(in_flight, waiting, return_exceptions=True), WAIT)
 
-    answered, told = asyncio.run(main())
+    answered, refusal = asyncio.run(main())
     assert answered == [10]
-    assert isinstance(told, Refusal)
-    assert (told.status, told.headers["Retry-After"]) == (503, "1")
+    assert isinstance(refusal, Refusal)
+    assert (refusal.status, refusal.headers["Retry-After"]) == (503, "1")
     monkeypatch.undo()
     assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]
     assert worker.is_alive
@@ -367,13 +367,13 @@ def test_who_orders_nothing_gets_nothing_and_the_thread_goes_on(worker: Worker) 
 
 
 def test_short_requests_pass_while_torch_is_loaded(forth: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first look into a model that is served by its export kept everyone waiting for three seconds."""
+    """The first look into a model served by its export used to block everyone for three seconds."""
     from regard.verbs.translate import model as loading
 
-    gate, begun, load = threading.Event(), threading.Event(), loading.load_translation_model
+    gate, start, load = threading.Event(), threading.Event(), loading.load_translation_model
 
     def load_late(*given: Any, **more: Any) -> Any:
-        begun.set()
+        start.set()
         assert gate.wait(WAIT)
         return load(*given, **more)
 
@@ -389,7 +389,7 @@ def test_short_requests_pass_while_torch_is_loaded(forth: Path, monkeypatch: pyt
 
         before = await translated()
         looking = asyncio.create_task(all_of(catalogue.workers["forth"], None, lambda _: [served.model], [None]))
-        assert await asyncio.to_thread(begun.wait, WAIT)
+        assert await asyncio.to_thread(start.wait, WAIT)
         assert await translated() == before
         assert not looking.done()
         gate.set()
@@ -402,7 +402,7 @@ def test_short_requests_pass_while_torch_is_loaded(forth: Path, monkeypatch: pyt
 def test_threads_that_do_not_end_keep_a_server_for_two_seconds_in_all(
     forth: Path, back: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each was waited for as long as a request may take, one after the other."""
+    """Each used to be waited for as long as a request may take, one after the other."""
     monkeypatch.setattr("regard.serving.catalogue._CLOSING", 0.2)
     catalogue = Catalogue(open_models([forth, back]), ServingOptions(), Metrics())
     gates = [Gate() for _ in catalogue.workers]
