@@ -8,6 +8,7 @@ multi30k are spoiled in known ways and scored against themselves: words shuffled
 each of Flickr8k's five captions of a picture is scored against one to four of the others. All tables are Markdown.
 """
 
+import argparse
 import random
 import re
 import statistics
@@ -108,6 +109,7 @@ def show_references() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show_spoiled()
     show_endings()
     show_references()

@@ -228,11 +228,11 @@ def test_an_installed_plugin_is_known_without_being_imported(site: Path, folder:
 def test_another_version_is_remarked_on_and_another_major_version_refused(site: Path, folder: Path, capsys) -> None:
     write_entry_point(site, "twin-package", "twins:plugin", "1.3")
     assert main(["info", str(folder)]) == 0
-    message = f"{folder} was trained with twin-package 1.2, and 1.3 is installed.\n"
+    message = f"{folder} was trained with twin-package 1.2, but 1.3 is installed.\n"
     assert capsys.readouterr().err == message
     need(folder, plugin="twins", package="twin-package", version="2.0")
     assert main(["info", str(folder)]) == 2
-    assert "and 1.3 is installed, another major version; install version 2 of it, or train" in capsys.readouterr().err
+    assert "but 1.3 is installed, another major version; install version 2 of it, or train" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

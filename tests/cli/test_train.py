@@ -407,7 +407,7 @@ BAD = {
     "unknown option": (["train", "demo", "--minuts", "3"], "Did you mean '--minutes'"),
     "rate": (
         ["train", "demo", "--lr", "1e-3"],
-        "No such option: --lr. Give --set training.optimizer.learning_rate=VALUE (The highest learning rate",
+        "No such option: --lr. Give --set training.optimizer.learning_rate=VALUE (Highest learning rate",
     ),
     "epochs": (
         ["train", "demo", "--epochs", "3"],

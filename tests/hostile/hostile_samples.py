@@ -208,7 +208,7 @@ SAMPLES: dict[str, Sample] = {
         "drawings, archive", _of(lambda: _npz({"train.npy": bytes(10**6)}, zipfile.ZIP_BZIP2)), "packed by a method"
     ),
     "an array of 10⁹ numbers in 200 bytes": Sample(
-        "array", _of(lambda: _npy_head("(1000000000,)") + bytes(8)), "promises"
+        "array", _of(lambda: _npy_head("(1000000000,)") + bytes(8)), "claims"
     ),
     "an archive of 10⁹ numbers": Sample(
         "components",
@@ -223,8 +223,8 @@ SAMPLES: dict[str, Sample] = {
     "a shortlist packed by bzip2": Sample(
         "shortlist", _of(lambda: _npz({"common.npy": bytes(10**6)}, zipfile.ZIP_BZIP2)), "packed by a method"
     ),
-    "an offset outside": Sample("table, Arrow stream", _wrong_offset, "damaged or no table"),
-    "an offset outside of a file": Sample("table, Arrow file", _wrong_offset, "damaged or no table"),
+    "an offset outside": Sample("table, Arrow stream", _wrong_offset, "damaged or not a table"),
+    "an offset outside of a file": Sample("table, Arrow file", _wrong_offset, "damaged or not a table"),
     "text that is no UTF-8, Arrow": Sample("table, Arrow stream", _wrong_text, "UTF8"),
     "text that is no UTF-8, parquet": Sample("table, parquet", _plain_parquet, "UTF8"),
     "a row that is repeated": Sample("table, parquet", _repeated_rows, "damaged or"),

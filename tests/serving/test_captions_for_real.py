@@ -167,7 +167,7 @@ def test_a_run_starts_from_a_model_whose_encoder_is_its_own(folder: Path) -> Non
         return {"start_from": str(folder / "run"), "data": data, "model": {"encoder": {"channels": channels}}}
 
     assert resolve(table([4, 4])).model.encoder.kernel == 3
-    with pytest.raises(Fault, match=r"model\.encoder\.channels is \[8\], there \[4, 4\]"):
+    with pytest.raises(Fault, match=r"model\.encoder\.channels is \[8\], but the model has \[4, 4\]"):
         resolve(table([8]))
 
 

@@ -142,7 +142,7 @@ def test_people_draw_and_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     drawings = json.loads((tmp_path / "flags.json").read_text(encoding="utf-8"))["drawings"]
     assert [(len(drawing["picture"]), drawing["steps"]) for drawing in drawings] == [(8, 8), (8, 8)]
     assert main(["draw", model, "-o", str(tmp_path / "none.png")]) == 2
-    assert "give it one as a prompt, and no strokes" in capsys.readouterr().err
+    assert "give a prompt, and no strokes" in capsys.readouterr().err
     assert main(["draw", model, "--prompt", "green", "-o", str(tmp_path / "none.png")]) == 2
     assert "This model does not know the word 'green'" in capsys.readouterr().err
     assert main(["look", model, "a black flag"]) == 0

@@ -107,7 +107,7 @@ def test_sequences_as_people_write_them() -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"job": "adding", "symbols": 3}, "symbols belongs to copy, and job is 'adding'"),
+        ({"job": "adding", "symbols": 3}, "symbols belongs to copy, but job is 'adding'"),
         ({"job": "copy", "permuted": True}, "permuted belongs to pixels"),
         ({"job": "pixels"}, "job = 'pixels' needs pictures"),
     ],
