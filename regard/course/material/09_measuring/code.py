@@ -52,7 +52,7 @@ small = {
     "family": "transformer",
     "data": {"train": "pairs.tsv", "valid": "valid.tsv", "tokeniser": {"kind": "words"}},
     "model": {"width": 64, "heads": 4, "feed_forward": 128, "encoder_layers": 1, "decoder_layers": 1},
-    "training": {"steps": 300, "batch_tokens": 1024, "validate_every": 300, "validation_beam": 0},
+    "training": {"steps": 200, "batch_tokens": 1024, "validate_every": 200, "validation_beam": 0},
 }
 small["model"] |= {"norm": "before", "dropout": 0.0}
 small["training"]["optimizer"] = {"learning_rate": 0.01, "schedule": "linear", "warmup": 30}
