@@ -27,19 +27,19 @@ for order in [2, 3, 5]:
 
 # %% reader
 cell = "vanilla"  # set: vanilla, logistic, gru, lstm
-steps = 500  # set: 50 to 1500
-optimizer = {"kind": "adam", "learning_rate": 0.01, "schedule": "cosine", "warmup": 20, "clip": 1.0}
+steps = 600  # set: 50 to 1500
+optimizer = {"kind": "adam", "learning_rate": 0.005, "schedule": "cosine", "warmup": 30, "clip": 1.0}
 recipe = {
     "family": "rnnlm",
     "seed": 1,
     "data": data,
-    "model": {"cell": cell, "layers": 1, "embedding": 64, "width": 96},
-    "training": {"steps": steps, "batch": 32, "span": 24, "validate_every": steps, "optimizer": optimizer},
+    "model": {"cell": cell, "layers": 1, "embedding": 48, "width": 96},
+    "training": {"steps": steps, "batch": 32, "span": 32, "validate_every": steps, "optimizer": optimizer},
 }
 reader = trained(f"english_{cell}", recipe)
 print(f"{cell}: perplexity {regard.evaluate(reader, quiet=True)[0].value:.1f}")
-for written in reader.generate(["The old woman", "Do you"], tokens=8, sample={"seed": 1}):
-    print(written.text)
+for samples in reader.generate(["The old woman", "Do you"], tokens=8, sample={"seed": 1, "temperature": 0.5}):
+    print(samples[0].text)
 
 # %% product
 u = 0.5  # set: -2 to 2
