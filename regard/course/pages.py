@@ -21,8 +21,14 @@ def site_files(lesson: Lesson) -> Iterator[tuple[PurePosixPath, bytes]]:
         for place, content in enumerate(pictures):
             yield PurePosixPath("course", "pictures", _picture(lesson, name, place)), content
     for language in LANGUAGES:
-        yield PurePosixPath("course", language, f"{_stem(lesson)}.md"), page_of(lesson, language).encode()
-        yield PurePosixPath("course", language, f"{_stem(lesson)}.ipynb"), notebook_of(lesson, language)
+        page = page_place(lesson, language)
+        yield page, page_of(lesson, language).encode()
+        yield page.with_suffix(".ipynb"), notebook_of(lesson, language)
+
+
+def page_place(lesson: Lesson, language: Language) -> PurePosixPath:
+    """Return the place of a lesson's page on the site."""
+    return PurePosixPath("course", language, f"{_stem(lesson)}.md")
 
 
 def page_of(lesson: Lesson, language: Language) -> str:
