@@ -7,13 +7,14 @@ run("regard show embedding -o embedding.png --overwrite")
 word = 5  # set: 1 to 6
 import torch
 
-W = torch.tensor([
+numbers = [
     [0.3, -0.2, 0.8, 0.5, 0.1, -0.4],
     [-0.6, 0.7, 0.1, -0.9, -0.3, 0.2],
     [0.2, 0.4, -0.5, 0.6, 1.4, -0.1],
     [0.9, -0.8, 0.3, -0.2, 0.2, 0.7],
     [-0.1, 0.6, -0.7, 0.4, 0.5, 0.3],
-])
+]
+W = torch.tensor(numbers)
 U = torch.tensor([[0, 2, 0.1, 2, 0.1], [0, 1, 2, -0.5, 1]])
 onehot = torch.zeros(6)
 onehot[word - 1] = 1
@@ -37,14 +38,16 @@ for step in range(4):
     loss = -near.log() - (1 - far).log()
     gradients = torch.autograd.grad(loss, [centre, context, noise])
     with torch.no_grad():
-        for vector, gradient in zip((centre, context, noise), gradients):
+        for vector, gradient in zip((centre, context, noise), gradients, strict=True):
             vector -= rate * gradient
 
 # %% train
 window = 2  # set: 1 to 10
-import regard
 from pathlib import Path
+
+import regard
 from regard.data.demo.corpus import pairs
+
 
 def learn_vectors(texts, name):
     Path(f"{name}.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
@@ -53,6 +56,7 @@ def learn_vectors(texts, name):
     recipe = {"family": "word2vec", "seed": 1, "data": data, "model": options, "training": {"epochs": 20}}
     return regard.train(recipe, out=name, overwrite=True, quiet=True)
 
+
 sentences = [english for english, _ in pairs("train", count=6000)]
 vectors = learn_vectors(sentences, "words")
 for found in vectors.neighbours(["dog", "red", "drinks", "ana", "three"], count=5):
@@ -60,11 +64,13 @@ for found in vectors.neighbours(["dog", "red", "drinks", "ana", "three"], count=
 
 # %% cosine
 table = vectors.lexicon().vectors
-rows = dict(zip(table.words, torch.tensor(table.matrix)))
+rows = dict(zip(table.words, torch.tensor(table.matrix), strict=True))
+
 
 def cosine(first, second):
     a, b = rows[first], rows[second]
     return (a @ b / (a.norm() * b.norm())).item()
+
 
 for first, second in (("red", "white"), ("red", "house"), ("red", "sleeps"), ("hot", "cold")):
     print(f"{first}, {second}: {cosine(first, second):.2f}")
@@ -91,7 +97,8 @@ from collections import Counter
 counts = Counter(" ".join(sentences).lower().replace(".", " .").replace("?", " ?").split())
 for least, most in ((3, 5), (6, 20), (21, 100), (101, 10000)):
     lengths = [rows[w].norm().item() for w in rows if least <= counts[w] <= most]
-    print(f"words that occur {least:3} to {most:5} times: {len(lengths):3}, mean length {sum(lengths) / len(lengths):.2f}")
+    mean = sum(lengths) / len(lengths)
+    print(f"{len(lengths):3} words that occur {least:3} to {most:5} times: mean length {mean:.2f}")
 
 # %% portuguese [data mac-morpho]
 news = {"train": {"file": "mac-morpho:mac-morpho.txt.gz", "tag_mark": "_"}, "lower_case": True}
@@ -103,9 +110,9 @@ for found in portuguese.neighbours(["presidente", "banco", "gol", "segunda-feira
     print(f"{found.query:14}", *(f"{word} {near:.2f} " for word, near in found.neighbours))
 
 # %% tagger [data mac-morpho]
-small = {"training.steps": 120, "training.validate_every": 120, "model.width": 64, "model.layers": 1}
-small |= {"model.letters.width": 32, "model.inputs.width": 32, "training.batch_tokens": 2048, "data.hold_out.valid": 0.01}
-tagger = regard.train("mac-morpho", small, out="tagger", overwrite=True, quiet=True)
+small = {"model.width": 64, "model.layers": 1, "model.letters.width": 32, "model.inputs.width": 32}
+short = {"training.steps": 120, "training.validate_every": 120, "training.batch_tokens": 2048}
+tagger = regard.train("mac-morpho", small | short, out="tagger", overwrite=True, quiet=True)
 tags = tagger.answer(["O banco central vai reduzir os juros .", "Ela sentou no banco da praça ."])
 for sentence in tags:
-    print(*(f"{word}/{tag}" for word, tag in zip(sentence.words, sentence.answers)))
+    print(*(f"{word}/{tag}" for word, tag in zip(sentence.words, sentence.answers, strict=True)))
