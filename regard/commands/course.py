@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.console import remark, say_table
+from regard.base.files import refuse_missing_folder, write_file
+from regard.console import remark, remark_written, say_table
 
 if TYPE_CHECKING:
     from regard.course.running import Output
@@ -23,13 +24,18 @@ def command(
         typer.Option(help="Language of the texts.", show_default="that of your system"),
     ] = None,
     folder: Annotated[Path, typer.Option(help="Folder for the models and the progress of the course.")] = FOLDER,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Write the lesson as a notebook, .ipynb.")] = None,
     run: Annotated[bool, typer.Option("--run", help="Run the steps here and print what they show.")] = False,
     record: Annotated[bool, typer.Option("--record", hidden=True, help="Keep what the steps show.")] = False,
 ) -> None:
     """Learn how attention works in twelve lessons, from counting words to a translator of your own."""
     spoken = language or language_of_system()
     if lesson is None:
+        if out is not None:
+            raise Fault("-o writes one lesson; name its number.")
         _list(spoken)
+    elif out is not None:
+        _write(lesson, spoken, out)
     elif run or record:
         _run(lesson, folder, record)
     else:
@@ -50,6 +56,20 @@ def _list(language: "Language") -> None:
 
     rows = [(str(number), title_of(number, language)) for number in lesson_numbers()]
     say_table(["lesson", "title"], rows)
+
+
+def _write(number: int, language: "Language", out: Path) -> None:
+    from regard.course.notebook import notebook_of
+    from regard.course.sources import read_lesson
+
+    if out.suffix != ".ipynb":
+        raise Fault(f"{out} is not a notebook; end its name in .ipynb.")
+    refuse_missing_folder(out)
+    if out.exists():
+        raise Fault(f"{out} exists already; name another file, so that nobody's answers are lost.")
+    write_file(out, notebook_of(read_lesson(number), language))
+    remark_written(out)
+    remark(f"Open it with: pip install jupyterlab && jupyter lab {out}")
 
 
 def _run(number: int, folder: Path, keeps: bool) -> None:
