@@ -133,4 +133,5 @@ for cell in ["vanilla", "lstm"]:
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
     tokens, first = batch(1000, gap)
-    print(cell, "remembers", (network(tokens).argmax(1) == first).float().mean().item(), "of the first tokens")
+    right = (network(tokens).argmax(1) == first).float().mean().item()
+    print(f"{cell} remembers {right:.0%} of the first tokens")

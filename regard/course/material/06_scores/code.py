@@ -123,6 +123,7 @@ for name, part in {"train": lines[250:], "valid": lines[150:250], "test": lines[
 
 # %% ctc
 steps = 200  # set: 5 to 400
+per_letter = 2  # set: 1 to 3
 import regard
 from regard.course import picture, trained
 
@@ -133,11 +134,12 @@ recipe = {
     "family": "ctc-text",
     "seed": 1,
     "data": corpora | {"tokeniser": tokens, "cleaning": {"leakage": False}},
-    "model": {"cell": "gru", "layers": 1, "width": 96, "dropout": 0.1, "frames": 1},
+    "model": {"cell": "gru", "layers": 1, "width": 96, "dropout": 0.1, "frames": per_letter},
     "training": {"steps": steps, "batch_tokens": 1024, "label_smoothing": 0.0, "final": "last", "optimizer": optimizer},
 }
 russian = trained("latin_to_russian", recipe)
-print(regard.evaluate(russian, metrics=["exact", "cer"], quiet=True))
+for score in regard.evaluate(russian, metrics=["exact", "cer"], quiet=True):
+    print(score)
 for word in ["borshch", "yozhik", "moy", "sol"]:
     print(word, "→", russian.translate([word])[0].text)
 
