@@ -111,7 +111,7 @@ trained("tuned_tagger", recipe | {"start_from": "small_bert"})
 trained("new_tagger", recipe)
 for name in ["tuned_tagger", "new_tagger"]:
     scores = {score.metric: score.value for score in regard.evaluate(name, split="test")}
-    print(f"{name:13} right {scores['accuracy']:.1%}, of words without a label {scores['accuracy_of_unknown']:.1%}")
+    print(f"{name:13} right {scores['accuracy']:.1%}, of new words {scores['accuracy_of_unknown']:.1%}")
 
 # %% perplexities
 counts = trained("four_grams", {"family": "ngram", "data": data, "model": {"order": 4}})
