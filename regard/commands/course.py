@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from regard.base.faults import Fault
 from regard.console import remark, say_table
 
 if TYPE_CHECKING:
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from regard.course.sources import Language
 
 FOLDER = Path("runs/course")
+_SECONDS_TO_END = 5.0  # for requests that were accepted before Ctrl-C
 
 
 def command(
@@ -23,17 +23,20 @@ def command(
         typer.Option(help="Language of the texts.", show_default="that of your system"),
     ] = None,
     folder: Annotated[Path, typer.Option(help="Folder for the models and the progress of the course.")] = FOLDER,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 picks a free one.")] = 5002,
+    opens: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in your browser, if you are at a terminal.")
+    ] = True,
     run: Annotated[bool, typer.Option("--run", help="Run the steps here and print what they show.")] = False,
     record: Annotated[bool, typer.Option("--record", hidden=True, help="Keep what the steps show.")] = False,
 ) -> None:
     """Learn how attention works in twelve lessons, from counting words to a translator of your own."""
-    spoken = language or language_of_system()
     if lesson is None:
-        _list(spoken)
+        _list(language or language_of_system())
     elif run or record:
         _run(lesson, folder, record)
     else:
-        raise Fault("Add --run to run the steps of a lesson.")
+        _serve(lesson, language, folder, port, opens)
 
 
 def language_of_system() -> "Language":
@@ -75,3 +78,35 @@ def _run(number: int, folder: Path, keeps: bool) -> None:
     remark(f"lesson {number}: {time.monotonic() - began:.0f} s")
     if keeps:
         write_recording(lesson, recording)
+
+
+def _serve(number: int, language: "Language | None", folder: Path, port: int, opens: bool) -> None:
+    """Serve the page of a lesson on this machine until Ctrl-C; all other lessons are a link away."""
+    import secrets
+    import sys
+    import webbrowser
+
+    from regard.course.app import course_app
+    from regard.course.progress import ProgressFile
+    from regard.course.sources import read_lesson
+    from regard.serving.http.server import address_of, bind, serve
+
+    read_lesson(number)
+    progress = ProgressFile(folder)
+    if language is not None:
+        progress.keep_language(language)
+    progress.read()  # refuse a damaged file before a page is opened
+    token = secrets.token_urlsafe(16)
+    listener = bind("127.0.0.1", port)
+    page = f"{address_of(listener)}/{token}/{number}"
+
+    def ready() -> None:
+        remark(f"regard: lesson {number} is at {page}\nregard: models and progress go to {folder}; Ctrl-C ends.")
+        if opens and sys.stdout is not None and sys.stdout.isatty():
+            webbrowser.open(page)
+
+    app = course_app(folder, language_of_system(), token, lambda sentence: remark(f"regard: {sentence}"))
+    try:
+        serve(app, listener, _SECONDS_TO_END, ready)
+    finally:
+        listener.close()

@@ -1,0 +1,58 @@
+// What a step has shown: text and pictures, and how far its run has come.
+
+import { element } from "../parts/common.js";
+import { duration, say } from "../parts/texts.js";
+
+/** @typedef {{ text?: string, picture?: string }} Piece */
+/**
+ * The last run of a step, as the server tells it.
+ * @typedef {{ status: "running" | "done" | "failed" | "stopped", pieces: Piece[], fault: string, is_cut: boolean,
+ *   seconds: number }} StepRun
+ */
+
+/**
+ * Bring the pieces of an output up to date. Text that grows is appended to, so that a screen reader reads only the news.
+ * @param {HTMLElement} holder
+ * @param {Piece[]} pieces
+ * @param {number} number of the step
+ */
+export function showPieces(holder, pieces, number) {
+  let pictures = 0;
+  pieces.forEach((piece, place) => {
+    const before = holder.children[place];
+    const made = piece.picture === undefined ? textPiece(before, piece.text ?? "") : pictureOf(before, piece.picture);
+    if (made instanceof HTMLImageElement) {
+      pictures += 1;
+      made.alt = say("course.picture", { place: String(pictures), number: String(number) });
+    }
+    if (!before) holder.append(made);
+    else if (before !== made) before.replaceWith(made);
+  });
+  [...holder.children].slice(pieces.length).forEach((each) => each.remove());
+}
+
+/** @type {(before: Element | undefined, text: string) => Element} */
+function textPiece(before, text) {
+  if (!(before instanceof HTMLPreElement)) return element("pre", { tabindex: 0 }, text);
+  const shown = before.textContent ?? "";
+  if (text.startsWith(shown)) {
+    if (text.length > shown.length) before.append(text.slice(shown.length));
+  } else {
+    before.textContent = text;
+  }
+  return before;
+}
+
+/** @type {(before: Element | undefined, address: string) => Element} */
+function pictureOf(before, address) {
+  if (before instanceof HTMLImageElement && before.getAttribute("src") === address) return before;
+  return element("img", { src: address });
+}
+
+/**
+ * How far a run has come, in words.
+ * @param {StepRun} run
+ */
+export function statusOf({ status, seconds }) {
+  return say(`course.${status}`, { time: duration(seconds) });
+}
