@@ -84,6 +84,7 @@ def _serve(number: int, language: "Language | None", folder: Path, port: int, op
     """Serve the page of a lesson on this machine until Ctrl-C; all other lessons are a link away."""
     import secrets
     import sys
+    import threading
     import webbrowser
 
     from regard.course.app import course_app
@@ -103,7 +104,7 @@ def _serve(number: int, language: "Language | None", folder: Path, port: int, op
     def ready() -> None:
         remark(f"regard: lesson {number} is at {page}\nregard: models and progress go to {folder}; Ctrl-C ends.")
         if opens and sys.stdout is not None and sys.stdout.isatty():
-            webbrowser.open(page)
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()  # some browsers keep it waiting
 
     app = course_app(folder, language_of_system(), token, lambda sentence: remark(f"regard: {sentence}"))
     try:
