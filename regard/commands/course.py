@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from regard.console import remark, say_table
+from regard.base.faults import Fault
+from regard.base.files import refuse_missing_folder, write_file
+from regard.console import remark, remark_written, say_table
 
 if TYPE_CHECKING:
     from regard.course.running import Output
@@ -23,6 +25,7 @@ def command(
         typer.Option(help="Language of the texts.", show_default="that of your system"),
     ] = None,
     folder: Annotated[Path, typer.Option(help="Folder for the models and the progress of the course.")] = FOLDER,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Write the lesson as a notebook, .ipynb.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 picks a free one.")] = 5002,
     opens: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in your browser, if you are at a terminal.")
@@ -32,7 +35,11 @@ def command(
 ) -> None:
     """Learn how attention works in twelve lessons, from counting words to a translator of your own."""
     if lesson is None:
-        _list(language or language_of_system())
+        if out is not None:
+            raise Fault("-o writes one lesson; name its number.")
+        _list(language, folder)
+    elif out is not None:
+        _write(lesson, _spoken(language, folder), out)
     elif run or record:
         _run(lesson, folder, record)
     else:
@@ -48,11 +55,38 @@ def language_of_system() -> "Language":
     return "en"
 
 
-def _list(language: "Language") -> None:
-    from regard.course.sources import lesson_numbers, title_of
+def _spoken(language: "Language | None", folder: Path) -> "Language":
+    """Return the language that was asked for, that the reader chose before, or that of the system."""
+    from regard.course.progress import ProgressFile
 
-    rows = [(str(number), title_of(number, language)) for number in lesson_numbers()]
-    say_table(["lesson", "title"], rows)
+    return language or ProgressFile(folder).read().language or language_of_system()
+
+
+def _list(language: "Language | None", folder: Path) -> None:
+    from regard.course.page_data import contents
+    from regard.course.progress import ProgressFile
+    from regard.course.sources import MATERIAL
+
+    lessons = contents(MATERIAL, _spoken(language, folder), ProgressFile(folder).read())
+    rows = [
+        (str(row["number"]), row["title"], f"{row['ran']} of {row['steps']}", f"{row['solved']} of {row['exercises']}")
+        for row in lessons
+    ]
+    say_table(["lesson", "title", "steps run", "exercises solved"], rows)
+
+
+def _write(number: int, language: "Language", out: Path) -> None:
+    from regard.course.notebook import notebook_of
+    from regard.course.sources import read_lesson
+
+    if out.suffix != ".ipynb":
+        raise Fault(f"{out} is not a notebook; end its name in .ipynb.")
+    refuse_missing_folder(out)
+    if out.exists():
+        raise Fault(f"{out} exists already; name another file, so that nobody's answers are lost.")
+    write_file(out, notebook_of(read_lesson(number), language))
+    remark_written(out)
+    remark(f"Open it with: pip install jupyterlab && jupyter lab {out}")
 
 
 def _run(number: int, folder: Path, keeps: bool) -> None:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from regard.base.faults import Fault
 from regard.base.recipe import Kind, Options, check
 from regard.course.answers import check_answer
-from regard.course.pages import comment_on, contents, fitting_recording, kept_values, lesson_page, read_values
+from regard.course.page_data import comment_on, contents, fitting_recording, kept_values, lesson_page, read_values
 from regard.course.progress import ProgressFile
 from regard.course.sources import MATERIAL, Language, Lesson, lesson_numbers, read_lesson
 from regard.course.workbench import Values, Workbench

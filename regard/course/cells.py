@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault
@@ -98,10 +99,16 @@ def _png(view: Any) -> bytes:
     return content
 
 
-def check(lesson: int, exercise: str, answer: float | str | Sequence[str], language: Language = "en") -> None:
+def check(
+    lesson: int, exercise: str, answer: float | str | Sequence[str] | EllipsisType, language: Language = "en"
+) -> None:
     """Check the answer of an exercise, and print why it is right or a hint; notebooks of the course call this."""
     from regard.course.answers import check_answer
+    from regard.course.phrases import PHRASES
 
+    if isinstance(answer, EllipsisType):
+        print(PHRASES[language].write_answer)
+        return
     source = read_lesson(lesson)
     if exercise not in source.exercises:
         raise Fault(f"Lesson {lesson} has no exercise {exercise}; it has {' and '.join(source.exercises)}.")

@@ -1,122 +1,78 @@
-"""Lessons as the page receives them: nothing in them tells the answer of an exercise before it was given."""
+"""A lesson as a page of the documents: Markdown with the recorded outputs."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
-from regard.base.faults import Fault
-from regard.base.files import checksum
-from regard.course.listing import listing
-from regard.course.progress import LessonProgress, Progress
-from regard.course.prose import Node, render, render_line
-from regard.course.recording import Recording, read_recording
-from regard.course.sources import (
-    ExercisePart,
-    Language,
-    Lesson,
-    Prose,
-    Step,
-    StepPart,
-    Value,
-    lesson_numbers,
-    read_lesson,
-    title_of,
-)
-from regard.course.workbench import Values
-from regard.data.catalogue.entries import find, presence
+from regard.course.phrases import PHRASES, Phrases
+from regard.course.prose import with_links
+from regard.course.recording import read_recording
+from regard.course.running import Output
+from regard.course.sources import LANGUAGES, ExercisePart, Language, Lesson, Prose, Step, StepPart
+
+NAMES: dict[Language, str] = {"en": "English", "pt": "Português", "ru": "Русский"}
 
 
-def lesson_page(lesson: Lesson, language: Language, progress: LessonProgress) -> dict[str, Any]:
-    """Return a lesson in a language, with the reader's progress."""
-    text, recording = lesson.text(language), fitting_recording(lesson)
-    parts: list[dict[str, Any]] = []
+def site_files(lesson: Lesson) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """Yield the pictures of a lesson, and its page and notebook in each language, by their places on the site."""
+    from regard.course.notebook import notebook_of
+
+    for name, outputs in read_recording(lesson).steps.items():
+        pictures = [output.picture for output in outputs if output.picture]
+        for place, content in enumerate(pictures):
+            yield PurePosixPath("course", "pictures", _picture(lesson, name, place)), content
+    for language in LANGUAGES:
+        page = page_place(lesson, language)
+        yield page, page_of(lesson, language).encode()
+        yield page.with_suffix(".ipynb"), notebook_of(lesson, language)
+
+
+def page_place(lesson: Lesson, language: Language) -> PurePosixPath:
+    """Return the place of a lesson's page on the site."""
+    return PurePosixPath("course", language, f"{_stem(lesson)}.md")
+
+
+def page_of(lesson: Lesson, language: Language) -> str:
+    """Return the page of a lesson in a language."""
+    text, recording, phrases = lesson.text(language), read_recording(lesson), PHRASES[language]
+    others = [f"[{NAMES[other]}](../{other}/{_stem(lesson)}.md)" for other in LANGUAGES if other != language]
+    begins = phrases.page_begins.format(number=lesson.number, notebook=f"{_stem(lesson)}.ipynb")
+    blocks = [f"# {lesson.number}. {text.title}", f"{begins} · {' · '.join(others)}"]
     for part in text.parts:
         if isinstance(part, Prose):
-            parts.append({"kind": "prose", "nodes": render(part.markdown)})
+            blocks.append(with_links(part.markdown, lambda document: f"../../{document}"))
         elif isinstance(part, StepPart):
-            parts.append(_step(lesson, part, recording, progress))
+            outputs = recording.steps.get(part.name, ())
+            blocks += [_code(lesson.steps[part.name]), *_outputs(lesson, part.name, outputs, phrases)]
         else:
-            parts.append(_exercise(lesson, part, progress))
-    return {"number": lesson.number, "title": text.title, "parts": parts}
+            blocks.append(_exercise(part, phrases))
+    return "\n\n".join(blocks) + "\n"
 
 
-def contents(material: Path, language: Language, progress: Progress) -> list[dict[str, Any]]:
-    """Return the list of all lessons, with how much of each is done."""
-    rows = []
-    for number in lesson_numbers(material):
-        lesson, done = read_lesson(number, material), progress.lesson(number)
-        rows.append(
-            {
-                "number": number,
-                "title": title_of(number, language, material),
-                "steps": len(lesson.steps),
-                "ran": len(lesson.steps.keys() & done.steps.keys()),
-                "exercises": len(lesson.exercises),
-                "solved": len(lesson.exercises.keys() & done.solved.keys()),
-            }
-        )
-    return rows
+def _code(step: Step) -> str:
+    return f"```{'sh' if step.is_command else 'python'}\n{step.shown}\n```"
 
 
-def fitting_recording(lesson: Lesson) -> Recording:
-    """Return the outputs of our run, or none if they belong to other code."""
-    recording = read_recording(lesson)
-    return recording if recording.code == checksum(lesson.code.encode()) else Recording("", {})
+def _outputs(lesson: Lesson, name: str, outputs: Sequence[Output], phrases: Phrases) -> Iterator[str]:
+    if outputs:
+        yield phrases.output
+    pictures = 0
+    for output in outputs:
+        if output.kind == "picture":
+            yield f"![{name}](../pictures/{_picture(lesson, name, pictures)})"
+            pictures += 1
+        else:
+            yield f"```text\n{output.text.rstrip()}\n```"
 
 
-def comment_on(lesson: Lesson, name: str, language: Language, is_right: bool) -> list[Node]:
-    """Return what is said after a right or a wrong answer to an exercise."""
-    parts = lesson.text(language).parts
-    part = next(part for part in parts if isinstance(part, ExercisePart) and part.name == name)
-    return render(part.right if is_right else part.hint)
+def _exercise(part: ExercisePart, phrases: Phrases) -> str:
+    choices = "\n".join(f"- **{letter}**: {choice}" for letter, choice in part.choices.items())
+    question = with_links(part.question, lambda document: f"../../{document}")
+    return "\n\n".join(filter(None, [question, choices, f"*{phrases.hint}: {part.hint}*"]))
 
 
-def read_values(step: Step, given: Mapping[str, object]) -> Values:
-    """Return all values of a step, as given or by default; refuse those that it does not take."""
-    step.code_with(given)
-    return {value.name: value.read(given.get(value.name, value.default)) for value in step.values}
+def _stem(lesson: Lesson) -> str:
+    return f"{lesson.number:02}-{lesson.name.replace('_', '-')}"
 
 
-def kept_values(step: Step, kept: Mapping[str, object]) -> Values:
-    """Return the values of an earlier run, or the defaults if the step no longer takes them."""
-    try:
-        return read_values(step, kept)
-    except Fault:
-        return read_values(step, {})
-
-
-def _step(lesson: Lesson, part: StepPart, recording: Recording, progress: LessonProgress) -> dict[str, Any]:
-    step = lesson.steps[part.name]
-    values = kept_values(step, progress.steps.get(step.name, {}))
-    return {
-        "kind": "step",
-        "name": step.name,
-        "code": listing(step),
-        "values": [_value(value, part.labels.get(value.name, value.name), values[value.name]) for value in step.values],
-        "missing": step.data if step.data is not None and presence(find(step.data)) != "here" else None,
-        "ran": step.name in progress.steps,
-        "recorded": [
-            {"picture": f"recorded/{lesson.number}/{step.name}/{place}"} if output.picture else {"text": output.text}
-            for place, output in enumerate(recording.steps.get(step.name, ()))
-        ],
-    }
-
-
-def _value(value: Value, label: str, current: float | str) -> dict[str, Any]:
-    row = {"name": value.name, "label": label, "default": value.default, "value": current}
-    if value.choices:
-        return {**row, "choices": list(value.choices)}
-    return {**row, "least": value.least, "most": value.most, "whole": isinstance(value.default, int)}
-
-
-def _exercise(lesson: Lesson, part: ExercisePart, progress: LessonProgress) -> dict[str, Any]:
-    given = progress.solved.get(part.name)
-    return {
-        "kind": "exercise",
-        "name": part.name,
-        "answers": lesson.exercises[part.name].kind,
-        "question": render(part.question),
-        "choices": [{"letter": letter, "nodes": render_line(text)} for letter, text in part.choices.items()],
-        "given": given,
-        "right": None if given is None else render(part.right),
-    }
+def _picture(lesson: Lesson, step: str, place: int) -> str:
+    return f"{lesson.number:02}-{step}-{place + 1}.png"

@@ -1,63 +1,16 @@
-"""Markdown of lessons as trees of elements, from which the page's script makes elements: no markup is ever parsed."""
+"""Markdown of lessons in other places: links to documents as they are written there."""
 
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Callable
 
-from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
-
-Node = str | dict[str, Any]  # a text, or an element: its tag, its children, and the address of a link
-
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
-_TAGS = {
-    **{kind: kind for kind in ("blockquote", "strong", "em", "table", "thead", "tbody", "tr", "th", "td")},
-    "paragraph": "p",
-    "bullet_list": "ul",
-    "ordered_list": "ol",
-    "list_item": "li",
-}
-_TEXTS = {"softbreak": " ", "hardbreak": "\n"}
+_LINK = re.compile(r"\[([^\]]+)\]\(([\w./-]+\.md)(#[\w-]+)?\)")
 
 
-def render(markdown: str) -> list[Node]:
-    """Return the blocks of a text."""
-    return _children(SyntaxTreeNode(_MARKDOWN.parse(markdown)))
+def without_links(markdown: str) -> str:
+    """Return the text with the names of documents in place of links to them, for where they cannot be followed."""
+    return _LINK.sub(lambda link: f"{link[1]} (`docs/{link[2]}`)", markdown)
 
 
-def render_line(markdown: str) -> list[Node]:
-    """Return the parts of a line, such as an answer to choose."""
-    return _children(SyntaxTreeNode(_MARKDOWN.parseInline(markdown)))
-
-
-def _children(node: SyntaxTreeNode) -> list[Node]:
-    return [made for child in node.children for made in _made(child)]
-
-
-def _made(node: SyntaxTreeNode) -> Iterator[Node]:
-    if node.type in _TAGS and not node.hidden:
-        yield {"tag": _TAGS[node.type], "children": _children(node)}
-    elif node.type == "heading":
-        yield {"tag": node.tag, "children": _children(node)}
-    elif node.type in ("fence", "code_block"):
-        yield {"tag": "pre", "children": [{"tag": "code", "children": [node.content]}]}
-    elif node.type == "code_inline":
-        yield {"tag": "code", "children": [node.content]}
-    elif node.type == "link":
-        yield from _link(str(node.attrs["href"]), _children(node))
-    elif node.type in _TEXTS:
-        yield _TEXTS[node.type]
-    elif node.children:
-        yield from _children(node)
-    elif node.content:
-        yield node.content
-
-
-def _link(address: str, children: list[Node]) -> Iterator[Node]:
-    """Yield a link to another site. The documents are not on this machine, so their pages are only named."""
-    if address.startswith(("https://", "http://")):
-        yield {"tag": "a", "href": address, "children": children}
-        return
-    yield from children
-    yield " ("
-    yield {"tag": "code", "children": [f"docs/{address}"]}
-    yield ")"
+def with_links(markdown: str, address: Callable[[str], str]) -> str:
+    """Return the text with links that lead where `address` says a document is."""
+    return _LINK.sub(lambda link: f"[{link[1]}]({address(link[2])}{link[3] or ''})", markdown)

@@ -20,8 +20,8 @@ from regard.base.parsing import parse_toml
 from regard.base.recipe import Options, check
 
 MATERIAL = Path(__file__).parent / "material"
-LANGUAGES = ("en", "pt", "ru")
 Language = Literal["en", "pt", "ru"]
+LANGUAGES: tuple[Language, ...] = ("en", "pt", "ru")
 
 _LARGEST = 1_000_000  # bytes of a source
 _FOLDER = re.compile(r"(\d\d)_([a-z_]+)")

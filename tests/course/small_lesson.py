@@ -1,109 +1,90 @@
-"""A small course for tests: two lessons whose steps take no time and whose texts say which language they are in."""
+"""A lesson of two quick steps and three exercises, for tests."""
 
 from pathlib import Path
 
-from regard.course.sources import LANGUAGES
+import pytest
 
-CODE = '''# %% first
+CODE = """# %% first
 width = 3  # set: 1 to 8
-share = 0.5  # set: 0 to 1
 way = "beam"  # set: beam, greedy
-total = width * 2  # doubled
-print("first:", width, share, way)
+from regard.course import picture, run
 
-# %% second
-print("second:", total)
+print("width", width, way)
 
 # %% drawn
-from PIL import Image
-from regard.course import picture
+import matplotlib.pyplot as plt
 
-Image.new("RGB", (40, 30), "teal").save("drawn.png")
-picture("drawn.png")
-print("after the picture")
-
-# %% fails
-depth = 1  # set: 0 to 4
-print("before", 1 // depth)
-
-# %% last
-print("last")
-'''
+figure, axes = plt.subplots(figsize=(2, 1))
+axes.plot([0, width])
+picture(figure)
+plt.close(figure)
+width * 2
+"""
 TABLE = """
 reads = ["look.md"]
 [[exercises]]
 name = "sum"
 kind = "number"
-answer = 0.67
-tolerance = 0.005
+answer = 6.5
+tolerance = 0.1
 [[exercises]]
 name = "why"
 kind = "choice"
-answer = "b"
+answer = "a"
 [[exercises]]
-name = "which"
-kind = "choices"
-answer = ["a", "c"]
+name = "wider"
+kind = "option"
+answer = "--beam 5"
 """
-TEXT = """# Title in {language}
+TEXTS = {
+    "en": ("A short lesson", "Words and a [page](look.md#files).", "How wide", "## Exercises"),
+    "pt": ("Uma lição curta", "Palavras e uma [página](look.md#files).", "Largura", "## Exercícios"),
+    "ru": ("Короткий урок", "Слова и [страница](look.md#files).", "Ширина", "## Упражнения"),
+}
+TEXT = """# {title}
 
-Words with *weight*, `code` and <b>no markup</b>.
+{words}
 
 ```step first
-width: Width in {language}
-share: Share
+width: {label}
 way: Way
-```
-
-See [the page](look.md) and [a site](https://example.org/).
-
-```step second
 ```
 
 ```step drawn
 ```
 
-```step fails
-depth: Depth
-```
-
-```step last
-```
-
-## Exercises
+{exercises}
 
 ```exercise sum
-Two thirds?
-right: Right in {language}, `0.67`.
-hint: Hint in {language}.
+3 + 3.5?
+right: Yes, 6.5.
+hint: Add.
 ```
 
 ```exercise why
 Why?
-- a: since `x`
-- b: because
-right: Why right in {language}.
-hint: Why hint in {language}.
+- a: so
+- b: else
+right: Yes, so.
+hint: Think.
 ```
 
-```exercise which
-Which?
-- a: one
-- b: two
-- c: three
-right: Which right in {language}.
-hint: Which hint in {language}.
+```exercise wider
+Which option?
+right: Yes, five.
+hint: See --help.
 ```
 """
 
 
-def make_material(folder: Path, lessons: int = 2, code: str = CODE) -> Path:
-    """Write lessons into a folder, all alike but for their numbers."""
-    for number in range(1, lessons + 1):
-        place = folder / f"{number:02}_small"
-        place.mkdir(parents=True)
-        (place / "code.py").write_text(code, encoding="utf-8")
-        (place / "lesson.toml").write_text(TABLE, encoding="utf-8")
-        for language in LANGUAGES:
-            (place / f"{language}.md").write_text(TEXT.format(language=language), encoding="utf-8")
-    return folder
+@pytest.fixture
+def material(tmp_path: Path) -> Path:
+    """Return a folder of material with one lesson."""
+    folder = tmp_path / "material" / "01_short"
+    folder.mkdir(parents=True)
+    (folder / "code.py").write_text(CODE, encoding="utf-8")
+    (folder / "lesson.toml").write_text(TABLE, encoding="utf-8")
+    for language, (title, words, label, exercises) in TEXTS.items():
+        text = TEXT.format(title=title, words=words, label=label, exercises=exercises)
+        (folder / f"{language}.md").write_text(text, encoding="utf-8")
+    return folder.parent
