@@ -5,7 +5,6 @@ import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 from starlette.applications import Starlette

@@ -2,16 +2,14 @@
 
 import io
 import keyword
-import sys
 import tokenize
 from typing import Any
 
 from regard.course.sources import Step
 
 Part = tuple[str, str]  # a kind, empty for plain text, and the text
-_KINDS = {tokenize.COMMENT: "comment", tokenize.STRING: "text", tokenize.NUMBER: "number"}
-# Python 3.12 and later tell the parts of an f-string apart.
-_KINDS |= {getattr(tokenize, f"FSTRING_{part}"): "text" for part in ("START", "MIDDLE", "END") if sys.version_info >= (3, 12)}
+_STRINGS = ("STRING", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")  # Python 3.12 and later split f-strings
+_KINDS = {tokenize.COMMENT: "comment", **{getattr(tokenize, name, -1): "text" for name in _STRINGS}}
 
 
 def listing(step: Step) -> list[dict[str, Any]]:

@@ -52,4 +52,3 @@ def _made(node: SyntaxTreeNode) -> Iterator[Node]:
         yield from _children(node)
     elif node.content:
         yield node.content
-

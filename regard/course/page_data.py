@@ -7,8 +7,8 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.files import checksum
 from regard.course.listing import listing
-from regard.course.progress import LessonProgress, Progress
 from regard.course.markup import Node, render, render_line
+from regard.course.progress import LessonProgress, Progress
 from regard.course.recording import Recording, read_recording
 from regard.course.sources import (
     ExercisePart,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from regard.course.sources import LANGUAGES
 
-CODE = '''# %% first
+CODE = """# %% first
 width = 3  # set: 1 to 8
 share = 0.5  # set: 0 to 1
 way = "beam"  # set: beam, greedy
@@ -28,7 +28,7 @@ print("before", 1 // depth)
 
 # %% last
 print("last")
-'''
+"""
 TABLE = """
 reads = ["look.md"]
 [[exercises]]

@@ -36,7 +36,7 @@ export class Exercise {
     const title = element("h3", { id: `${id}-title` }, say("course.exercise", { number: String(number) }));
     const question = element("div", { id: `${id}-question`, class: "question" }, ...elementsOf(part.question));
     this.answer = part.choices.length ? choiceList(part, id) : answerField(part, id);
-    this.comment = element("div", { class: "comment", role: "status" });
+    this.comment = element("div", { class: "verdict", role: "status" });
     this.form = element("form", { novalidate: true }, this.answer);
     this.form.append(element("p", { class: "acts" }, element("button", { class: "plain" }, say("course.check"))));
     const box = { class: "exercise", id, "aria-labelledby": title.id };
