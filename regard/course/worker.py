@@ -8,9 +8,11 @@ import base64
 import codecs
 import json
 import os
+import select
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +24,7 @@ from regard.course.running import Output, Runner, working_in
 from regard.course.sources import read_lesson
 
 _CHUNK = 65_536  # bytes that are read at once from what other processes print
+_DRAIN_SECONDS = 2.0
 
 
 class Events:
@@ -47,8 +50,8 @@ class Events:
 class StepWorker:
     """Runs the steps that it is asked for, after those before them that it has not run yet."""
 
-    def __init__(self, runner: Runner, events: Events) -> None:
-        self._runner, self._events = runner, events
+    def __init__(self, runner: Runner, events: Events, printed: "PrintedElsewhere") -> None:
+        self._runner, self._events, self._printed = runner, events, printed
         self._finished: set[str] = set()
 
     def answer(self, request: Mapping[str, Any]) -> None:
@@ -78,6 +81,7 @@ class StepWorker:
             self._finished.discard(name)
         else:
             self._finished.add(name)
+        self._printed.drain()
         self._events.send(ended=name, fault=fault)
         return not fault
 
@@ -92,35 +96,50 @@ def last_line(error: BaseException) -> str:
 def main() -> None:
     """Run steps of the lesson, material and folder that the arguments name, until the input ends."""
     number, material, folder = sys.argv[1:4]
-    requests, events = _take_streams()
+    requests, events = os.dup(0), Events(os.dup(1))
+    printed = PrintedElsewhere(events)
     waiting: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests, waiting), daemon=True).start()
     with working_in(Path(folder)):
-        worker = StepWorker(Runner(read_lesson(int(number), Path(material))), events)
+        worker = StepWorker(Runner(read_lesson(int(number), Path(material))), events, printed)
         while True:
             worker.answer(json.loads(waiting.get()))
 
 
-def _take_streams() -> tuple[int, Events]:
-    """Return the input and output of this process, in whose place steps get an empty input and a watched output."""
-    requests, events = os.dup(0), Events(os.dup(1))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    printed, ours = os.pipe()
-    os.dup2(nothing, 0)
-    os.dup2(ours, 1)
-    os.dup2(ours, 2)
-    os.close(nothing)
-    os.close(ours)
-    threading.Thread(target=_pass_on, args=(printed, events), daemon=True).start()
-    return requests, events
+class PrintedElsewhere:
+    """What processes and libraries print past Python's own streams, sent as it comes.
 
+    It takes the standard streams of this process; an empty input takes the place of its own.
+    """
 
-def _pass_on(printed: int, events: Events) -> None:
-    """Send what processes and libraries print past Python's own streams."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    while content := os.read(printed, _CHUNK):
-        if text := decoder.decode(content):
-            events.send(text=text)
+    def __init__(self, events: Events) -> None:
+        self._events, self._lock = events, threading.Lock()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        self._descriptor, ours = os.pipe()
+        for theirs, descriptor in ((0, nothing), (1, ours), (2, ours)):
+            os.dup2(descriptor, theirs)
+        os.close(nothing)
+        os.close(ours)
+        threading.Thread(target=self._pass_on, daemon=True).start()
+
+    def _pass_on(self) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        while True:
+            self._is_there(None)
+            with self._lock:
+                if text := decoder.decode(os.read(self._descriptor, _CHUNK)):
+                    self._events.send(text=text)
+
+    def _is_there(self, seconds: float | None) -> bool:
+        return bool(select.select([self._descriptor], [], [], seconds)[0])
+
+    def drain(self) -> None:
+        """Wait until everything that was printed is sent; a process that goes on printing is not waited for."""
+        end = time.monotonic() + _DRAIN_SECONDS
+        while self._is_there(0) and time.monotonic() < end:
+            time.sleep(0.001)
+        with self._lock:
+            pass  # a part that was read is being sent
 
 
 def _read_requests(requests: int, waiting: "SimpleQueue[bytes]") -> None:

@@ -11,7 +11,7 @@ import { duration, say } from "../parts/texts.js";
  */
 
 /**
- * Bring the pieces of an output up to date. Text that grows is appended to, so that a screen reader reads only the news.
+ * Bring the pieces of an output up to date. Text is appended to where it grows, so that only news is read aloud.
  * @param {HTMLElement} holder
  * @param {Piece[]} pieces
  * @param {number} number of the step

@@ -22,7 +22,7 @@ function keptLanguage() {
 
 /** The language of the page: the server's if it names one, the chosen one, or the first of the browser's with texts. */
 export const language =
-  [document.documentElement.dataset?.language, keptLanguage(), ...navigator.languages]
+  [document.documentElement.dataset.language, keptLanguage(), ...navigator.languages]
     .map((tag) => tag?.split("-")[0])
     .find((code) => code && Object.hasOwn(tables, code)) ?? Object.keys(tables)[0];
 document.documentElement.lang = language;
