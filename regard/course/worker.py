@@ -39,13 +39,6 @@ class Events:
             self._file.write(json.dumps(event).encode() + b"\n")
             self._file.flush()
 
-    def show(self, output: Output) -> None:
-        """Send an output of a step."""
-        if output.kind == "picture":
-            self.send(picture=base64.b64encode(output.picture).decode())
-        else:
-            self.send(text=output.text)
-
 
 class StepWorker:
     """Runs the steps that it is asked for, after those before them that it has not run yet."""
@@ -75,7 +68,7 @@ class StepWorker:
         self._events.send(began=name, values=values)
         fault = ""
         try:
-            self._runner.run(self._runner.lesson.steps[name], values, self._events.show)
+            self._runner.run(self._runner.lesson.steps[name], values, self._show)
         except BaseException as error:  # `exit()` in a step must not end the worker either
             fault = last_line(error)
             self._finished.discard(name)
@@ -84,6 +77,14 @@ class StepWorker:
         self._printed.drain()
         self._events.send(ended=name, fault=fault)
         return not fault
+
+    def _show(self, output: Output) -> None:
+        """Send an output of a step, after what other processes printed before it."""
+        self._printed.drain()
+        if output.kind == "picture":
+            self._events.send(picture=base64.b64encode(output.picture).decode())
+        else:
+            self._events.send(text=output.text)
 
 
 def last_line(error: BaseException) -> str:
