@@ -62,7 +62,7 @@ def trained(name: str, recipe: str | Mapping[str, Any], settings: Mapping[str, A
     folder, unfinished, record = Path(name), Path(f"{name}.unfinished"), Path(f"{name}.json")
     wanted = json.dumps([recipe, settings], default=str, sort_keys=True).encode()
     if folder.is_dir() and record.is_file() and record.read_bytes() == wanted:
-        print(f"{name} is trained already.")
+        print(f"{name} is trained already.", file=sys.stderr)
         return load(folder)
     train(recipe, settings, out=unfinished, overwrite=True)
     shutil.rmtree(folder, ignore_errors=True)
