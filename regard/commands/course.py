@@ -123,10 +123,10 @@ def _serve(number: int, language: "Language | None", folder: Path, port: int, op
 
     from regard.course.app import course_app
     from regard.course.progress import ProgressFile
-    from regard.course.sources import read_lesson
+    from regard.course.sources import MATERIAL, read_lesson
     from regard.serving.http.server import address_of, bind, serve
 
-    read_lesson(number)
+    read_lesson(number, MATERIAL)
     progress = ProgressFile(folder)
     if language is not None:
         progress.keep_language(language)
@@ -140,7 +140,7 @@ def _serve(number: int, language: "Language | None", folder: Path, port: int, op
         if opens and sys.stdout is not None and sys.stdout.isatty():
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()  # some browsers keep it waiting
 
-    app = course_app(folder, language_of_system(), token, lambda sentence: remark(f"regard: {sentence}"))
+    app = course_app(folder, language_of_system(), token, MATERIAL, lambda sentence: remark(f"regard: {sentence}"))
     try:
         serve(app, listener, _SECONDS_TO_END, ready)
     finally:

@@ -17,7 +17,7 @@ from regard.base.recipe import Kind, Options, check
 from regard.course.answers import check_answer
 from regard.course.page_data import comment_on, contents, fitting_recording, kept_values, lesson_page, read_values
 from regard.course.progress import ProgressFile
-from regard.course.sources import MATERIAL, Language, Lesson, lesson_numbers, read_lesson
+from regard.course.sources import Language, Lesson, lesson_numbers, read_lesson
 from regard.course.workbench import Values, Workbench
 from regard.serving.http.bodies import read_json
 from regard.serving.http.guard import Guard, Warn
@@ -59,7 +59,7 @@ class Course:
     def __init__(self, folder: Path, language: Language, token: str, options: ServingOptions, material: Path) -> None:
         self._language, self._token, self._limits, self._material = language, token, options.limits, material
         self.progress = ProgressFile(folder)
-        self.bench = Workbench(folder, self._keep_step, material)
+        self.bench = Workbench(folder, material, self._keep_step)
         self._trouble = ""  # why the last step could not be kept
         self._files = page_files()
 
@@ -200,8 +200,8 @@ def course_app(
     folder: Path,
     language: Language,
     token: str,
+    material: Path,
     warn: Warn = lambda sentence: None,
-    material: Path = MATERIAL,
 ) -> Guard:
     """Return the application of the course; `language` is that of readers who have chosen none yet."""
     options = ServingOptions()

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from regard.base.processes import end_in_words
 from regard.course.screen import Screen
-from regard.course.sources import MATERIAL, Lesson
+from regard.course.sources import Lesson
 
 MOST_TEXT = 200_000  # characters that are kept of what a step prints
 MOST_PICTURES = 24  # pictures that are kept of a step
@@ -117,8 +117,8 @@ class _Process:
 class Workbench:
     """Runs steps of lessons, one request at a time, and keeps what they have shown."""
 
-    def __init__(self, folder: Path, finished: Finished, material: Path = MATERIAL) -> None:
-        self._folder, self._finished, self._material = folder, finished, material
+    def __init__(self, folder: Path, material: Path, finished: Finished) -> None:
+        self._folder, self._material, self._finished = folder, material, finished
         self._lock = threading.Lock()
         self._runs: dict[int, dict[str, StepRun]] = {}
         self._pictures: dict[int, bytes] = {}

@@ -25,7 +25,7 @@ time.sleep(600)
 
 
 def open_course(folder: Path, material: Path, language: Language = "en") -> TestClient:
-    app = course_app(folder, language, TOKEN, material=material)
+    app = course_app(folder, language, TOKEN, material)
     return TestClient(app, base_url="http://127.0.0.1:5002")
 
 

@@ -86,7 +86,7 @@ def finished() -> list[tuple[int, str, Values]]:
 
 @pytest.fixture
 def bench(tmp_path: Path, lesson: Lesson, finished: list[tuple[int, str, Values]]) -> Iterator[Workbench]:
-    bench = Workbench(tmp_path / "folder", lambda *step: finished.append(step), tmp_path / "material")
+    bench = Workbench(tmp_path / "folder", tmp_path / "material", lambda *step: finished.append(step))
     yield bench
     bench.close()
 
@@ -188,7 +188,7 @@ def gentle(tmp_path: Path) -> Lesson:
 
 @pytest.fixture
 def gentle_bench(tmp_path: Path, gentle: Lesson) -> Iterator[Workbench]:
-    bench = Workbench(tmp_path / "folder", lambda *step: None, tmp_path / "gentle")
+    bench = Workbench(tmp_path / "folder", tmp_path / "gentle", lambda *step: None)
     yield bench
     bench.close()
 
@@ -197,7 +197,7 @@ def test_a_process_that_dies_is_told_and_the_next_run_starts_another(
     tmp_path: Path, finished: list[tuple[int, str, Values]]
 ) -> None:
     lesson = read_lesson(1, make_material(tmp_path / "m", 1, without("leaves", "fails")))
-    bench = Workbench(tmp_path / "folder", lambda *step: finished.append(step), tmp_path / "m")
+    bench = Workbench(tmp_path / "folder", tmp_path / "m", lambda *step: finished.append(step))
     bench.run(lesson, {"dies": {}}, {})
     wait_until(lambda: bench.busy_with is None)
     run = bench.changes(1, 0)["steps"]["dies"]
@@ -210,7 +210,7 @@ def test_a_process_that_dies_is_told_and_the_next_run_starts_another(
 
 def test_a_worker_that_cannot_begin_is_told_at_the_step(tmp_path: Path, lesson: Lesson) -> None:
     (tmp_path / "file").write_text("no folder")
-    bench = Workbench(tmp_path / "file", lambda *step: None, tmp_path / "material")
+    bench = Workbench(tmp_path / "file", tmp_path / "material", lambda *step: None)
     bench.run(lesson, {"second": {}}, {})
     wait_until(lambda: bench.busy_with is None)
     run = bench.changes(1, 0)["steps"]["second"]
@@ -219,7 +219,7 @@ def test_a_worker_that_cannot_begin_is_told_at_the_step(tmp_path: Path, lesson: 
 
 def test_stop_kills_the_process_and_its_children(tmp_path: Path) -> None:
     lesson = read_lesson(1, make_material(tmp_path / "m", 1, without("leaves", "fails", "dies")))
-    bench = Workbench(tmp_path / "folder", lambda *step: None, tmp_path / "m")
+    bench = Workbench(tmp_path / "folder", tmp_path / "m", lambda *step: None)
     bench.run(lesson, {"endless": {}, "children": {}}, {})
     child = int(wait_until(lambda: texts(bench.changes(1, 0)["steps"].get("endless", {"pieces": []}))))
     assert bench.changes(1, 0)["waiting"] == ["children"]
@@ -239,7 +239,7 @@ def test_stop_kills_the_process_and_its_children(tmp_path: Path) -> None:
 
 def test_a_worker_ends_with_its_server(tmp_path: Path) -> None:
     lesson = read_lesson(1, make_material(tmp_path / "m", 1, without("leaves", "fails", "dies")))
-    bench = Workbench(tmp_path / "folder", lambda *step: None, tmp_path / "m")
+    bench = Workbench(tmp_path / "folder", tmp_path / "m", lambda *step: None)
     bench.run(lesson, {"endless": {}}, {})
     child = int(wait_until(lambda: texts(bench.changes(1, 0)["steps"].get("endless", {"pieces": []}))))
     bench._process._popen.stdin.close()  # type: ignore[union-attr] # as when the server is killed
