@@ -22,7 +22,7 @@ from regard.course.sources import (
     read_lesson,
     title_of,
 )
-from regard.course.workbench import Values
+from regard.course.workbench import Values, picture_at
 from regard.data.catalogue.entries import find, presence
 
 
@@ -96,7 +96,9 @@ def _step(lesson: Lesson, part: StepPart, recording: Recording, progress: Lesson
         "missing": step.data if step.data is not None and presence(find(step.data)) != "here" else None,
         "ran": step.name in progress.steps,
         "recorded": [
-            {"picture": f"recorded/{lesson.number}/{step.name}/{place}"} if output.picture else {"text": output.text}
+            picture_at(f"recorded/{lesson.number}/{step.name}/{place}", output.picture)
+            if output.picture
+            else {"text": output.text}
             for place, output in enumerate(recording.steps.get(step.name, ()))
         ],
     }

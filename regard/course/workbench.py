@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -28,15 +29,25 @@ Status = Literal["running", "done", "failed", "stopped"]
 Finished = Callable[[int, str, Values], None]  # called with a lesson, a step that ran, and its values
 
 
+def picture_at(address: str, content: bytes) -> dict[str, Any]:
+    """Return a picture for the page: its address, and its size, which is at the beginning of a PNG file."""
+    width, height = struct.unpack(">II", content[16:24].rjust(8, b"\0"))
+    return {"picture": address, "width": width, "height": height}
+
+
 @dataclass
 class Piece:
     """A part of an output: text, or a picture by its number."""
 
     screen: Screen | None = None
     picture: int = 0
+    content: bytes = b""
 
     def as_dict(self) -> dict[str, Any]:
-        return {"picture": f"picture/{self.picture}"} if self.screen is None else {"text": self.screen.text}
+        """Return it for the page."""
+        if self.screen is None:
+            return picture_at(f"picture/{self.picture}", self.content)
+        return {"text": self.screen.text}
 
 
 @dataclass
@@ -121,7 +132,6 @@ class Workbench:
         self._folder, self._material, self._finished = folder, material, finished
         self._lock = threading.Lock()
         self._runs: dict[int, dict[str, StepRun]] = {}
-        self._pictures: dict[int, bytes] = {}
         self._numbers, self._stamps = count(1), count(1)
         self._process: _Process | None = None
         self._waiting: list[str] = []  # steps that were asked for and have not begun
@@ -176,7 +186,9 @@ class Workbench:
 
     def picture(self, number: int) -> bytes | None:
         """Return a picture that a step has shown."""
-        return self._pictures.get(number)
+        with self._lock:
+            pieces = (piece for runs in self._runs.values() for run in runs.values() for piece in run.pieces)
+            return next((piece.content for piece in pieces if piece.screen is None and piece.picture == number), None)
 
     def _end_process(self) -> None:
         process, self._process = self._process, None
@@ -219,9 +231,6 @@ class Workbench:
 
     def _begin(self, number: int, name: str, values: Values) -> None:
         runs = self._runs.setdefault(number, {})
-        if name in runs:
-            for piece in runs[name].pieces:
-                self._pictures.pop(piece.picture, None)
         if name in self._waiting:
             self._waiting.remove(name)
         self._running = runs[name] = StepRun(name, values, stamp=next(self._stamps))
@@ -236,9 +245,7 @@ class Workbench:
         if sum(piece.screen is None for piece in run.pieces) >= MOST_PICTURES:
             run.is_cut = True
             return
-        number = next(self._numbers)
-        self._pictures[number] = picture
-        run.pieces.append(Piece(picture=number))
+        run.pieces.append(Piece(picture=next(self._numbers), content=picture))
 
     def _give_up(self, number: int, status: Status, fault: str) -> None:
         """Mark the step that was running, or the first that waited, and forget the others."""

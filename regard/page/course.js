@@ -3,6 +3,7 @@
 import { byId, element } from "./parts/common.js";
 import { Exercise } from "./course/exercises.js";
 import { elementsOf } from "./course/nodes.js";
+import { returnToPlace } from "./course/places.js";
 import { Step } from "./course/steps.js";
 import { fillTexts } from "./parts/filling.js";
 import { ask, get, Refusal } from "./parts/server.js";
@@ -67,10 +68,9 @@ async function watch() {
   isWatching = true;
   try {
     for (;;) {
-      const state = /** @type {State} */ (await get(`state/${number}?after=${stamp}`));
-      showState(state);
-      if (state.busy === null) return;
-      await new Promise((resolve) => setTimeout(resolve, state.busy === number ? SOON : LATER));
+      const busy = await refresh();
+      if (busy === null) return;
+      await new Promise((resolve) => setTimeout(resolve, busy === number ? SOON : LATER));
     }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -78,6 +78,13 @@ async function watch() {
   } finally {
     isWatching = false;
   }
+}
+
+/** Show what has changed, and return the number of the lesson whose steps are running. */
+async function refresh() {
+  const state = /** @type {State} */ (await get(`state/${number}?after=${stamp}`));
+  showState(state);
+  return state.busy;
 }
 
 /** @param {State} state */
@@ -202,13 +209,14 @@ async function begin() {
   fillTexts(keepLanguage);
   try {
     show(await get(`lesson/${number}`));
+    await refresh();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     tell(error.message);
     return;
   }
+  returnToPlace(number, [...steps, ...exercises]);
   await watch();
-  if (location.hash) byId(location.hash.slice(1))?.scrollIntoView();
 }
 
 begin();

@@ -209,6 +209,7 @@ def test_a_step_that_fails_leaves_the_page_usable(client: TestClient, tmp_path: 
 def test_pictures_have_addresses_of_their_own(client: TestClient) -> None:
     pieces = run(client, drawn={})["steps"]["drawn"]["pieces"]
     assert pieces[1] == {"text": "after the picture\n"}
+    assert (pieces[0]["width"], pieces[0]["height"]) == (40, 30)
     picture = client.get(f"/{TOKEN}/{pieces[0]['picture']}")
     assert (picture.status_code, picture.headers["content-type"]) == (200, "image/png")
     assert client.get(f"/{TOKEN}/picture/999").status_code == 404
@@ -320,7 +321,10 @@ def test_our_own_outputs_are_shown_as_long_as_they_belong_to_the_code(
     lesson = read_lesson(1, material)
     write_recording(lesson, record(lesson, tmp_path / "recorded", lambda name, outputs: None))
     recorded = part(client, "drawn")["recorded"]
-    assert recorded == [{"picture": "recorded/1/drawn/0"}, {"text": "after the picture\n"}]
+    assert recorded == [
+        {"picture": "recorded/1/drawn/0", "width": 40, "height": 30},
+        {"text": "after the picture\n"},
+    ]
     picture = client.get(f"/{TOKEN}/{recorded[0]['picture']}")
     assert picture.content.startswith(b"\x89PNG")
     for path in ("recorded/1/drawn/1", "recorded/1/drawn/9", "recorded/1/none/0", "recorded/3/drawn/0"):

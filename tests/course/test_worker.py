@@ -264,7 +264,7 @@ def test_long_outputs_are_cut(gentle_bench: Workbench, gentle: Lesson) -> None:
     assert flooded["is_cut"]
     assert len(texts(flooded)) == MOST_TEXT
     assert drawn["is_cut"]
-    assert [*drawn["pieces"][0]] == ["picture"]
+    assert [*drawn["pieces"][0]] == ["picture", "width", "height"]
     assert len(drawn["pieces"]) == MOST_PICTURES + 1
     assert drawn["pieces"][-1] == {"text": "after\n"}
     number = int(drawn["pieces"][0]["picture"].removeprefix("picture/"))

@@ -3,7 +3,7 @@
 import { element } from "../parts/common.js";
 import { duration, say } from "../parts/texts.js";
 
-/** @typedef {{ text?: string, picture?: string }} Piece */
+/** @typedef {{ text?: string, picture?: string, width?: number, height?: number }} Piece */
 /**
  * The last run of a step, as the server tells it.
  * @typedef {{ status: "running" | "done" | "failed" | "stopped", pieces: Piece[], fault: string, is_cut: boolean,
@@ -20,7 +20,7 @@ export function showPieces(holder, pieces, number) {
   let pictures = 0;
   pieces.forEach((piece, place) => {
     const before = holder.children[place];
-    const made = piece.picture === undefined ? textPiece(before, piece.text ?? "") : pictureOf(before, piece.picture);
+    const made = piece.picture === undefined ? textPiece(before, piece.text ?? "") : pictureOf(before, piece);
     if (made instanceof HTMLImageElement) {
       pictures += 1;
       made.alt = say("course.picture", { place: String(pictures), number: String(number) });
@@ -43,10 +43,10 @@ function textPiece(before, text) {
   return before;
 }
 
-/** @type {(before: Element | undefined, address: string) => Element} */
-function pictureOf(before, address) {
-  if (before instanceof HTMLImageElement && before.getAttribute("src") === address) return before;
-  return element("img", { src: address });
+/** @type {(before: Element | undefined, piece: Piece) => Element} */
+function pictureOf(before, { picture, width, height }) {
+  if (before instanceof HTMLImageElement && before.getAttribute("src") === picture) return before;
+  return element("img", { src: picture, width, height }); // so that nothing moves when it is loaded
 }
 
 /**

@@ -52,7 +52,8 @@ export class Step {
     this.pieces = element("div", { class: "pieces", ...named });
     this.notes = element("div", { class: "notes", role: "status" });
     this.output = element("div", { class: "output" }, this.label, this.pieces, this.notes);
-    const title = element("h3", { id: `${id}-title` }, say("course.step", { number: String(number) }));
+    const name = element("code", {}, part.name); // by which exercises call it
+    const title = element("h3", { id: `${id}-title` }, say("course.step", { number: String(number) }), " ", name);
     const code = element("pre", { class: "code", tabindex: 0 }, element("code", {}, ...part.code.map(codeLine)));
     const box = { class: "step", id, "aria-labelledby": title.id };
     this.box = element("section", box, title, code, ...missingNote(part), this.form, this.output);
