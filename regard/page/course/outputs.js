@@ -20,11 +20,9 @@ export function showPieces(holder, pieces, number) {
   let pictures = 0;
   pieces.forEach((piece, place) => {
     const before = holder.children[place];
-    const made = piece.picture === undefined ? textPiece(before, piece.text ?? "") : pictureOf(before, piece);
-    if (made instanceof HTMLImageElement) {
-      pictures += 1;
-      made.alt = say("course.picture", { place: String(pictures), number: String(number) });
-    }
+    pictures += piece.picture === undefined ? 0 : 1;
+    const alt = say("course.picture", { place: String(pictures), number: String(number) });
+    const made = piece.picture === undefined ? textPiece(before, piece.text ?? "") : pictureFrame(before, piece, alt);
     if (!before) holder.append(made);
     else if (before !== made) before.replaceWith(made);
   });
@@ -43,10 +41,14 @@ function textPiece(before, text) {
   return before;
 }
 
-/** @type {(before: Element | undefined, piece: Piece) => Element} */
-function pictureOf(before, { picture, width, height }) {
-  if (before instanceof HTMLImageElement && before.getAttribute("src") === picture) return before;
-  return element("img", { src: picture, width, height }); // so that nothing moves when it is loaded
+/**
+ * A picture in a frame that scrolls where the window is too narrow for it.
+ * @type {(before: Element | undefined, piece: Piece, alt: string) => Element}
+ */
+function pictureFrame(before, { picture, width, height }, alt) {
+  if (before && before.querySelector("img")?.getAttribute("src") === picture) return before;
+  const image = element("img", { src: picture, width, height, alt }); // with its size, so that nothing moves later
+  return element("div", { class: "frame", tabindex: 0 }, image);
 }
 
 /**
