@@ -11,7 +11,7 @@ from regard.base.faults import Fault
 from regard.base.pauses import load_beside_pauses
 from regard.base.requests.rules import VerbRequest
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
-from regard.families.abilities import ADDRESS, refusal
+from regard.families.abilities import ADDRESS, is_followed, refusal
 from regard.serving.known import known_of, read_scores
 from regard.serving.languages import is_named, name_of
 from regard.serving.records import CertaintyAnswer, Language, ModelAnswer, TranslatorAnswer
@@ -82,7 +82,8 @@ class ServedModel(Served):
     @property
     def can(self) -> Sequence[str]:
         verbs_with_door = {door.can for door in verb_doors()}
-        return [verb for verb in self.model.verbs if verb in verbs_with_door]
+        verbs = [verb for verb in self.model.verbs if verb in verbs_with_door]
+        return [*verbs, "forward"] if is_followed(self.model.recipe.family, self.model.recipe.task) else verbs
 
     def describe(self) -> ModelAnswer:
         recipe = self.model.recipe
@@ -166,11 +167,12 @@ class ServedTranslator(FolderTranslator, Served):
     @property
     def can(self) -> Sequence[str]:
         always = ("translate", "sample", "force", "prefix", "constrain", "next", "beam", "embed")
-        return (*always, "attention") if self.blocks else always
+        looks = ("attention",) if self.blocks else ()
+        return (*always, *looks, "forward") if is_followed(self.recipe["family"], "translation") else (*always, *looks)
 
     @property
     def verbs(self) -> Sequence[str]:
-        return [verb for verb in ("translate", "embed", "attention", "next", "beam") if verb in self.can]
+        return [verb for verb in ("translate", "embed", "attention", "next", "beam", "forward") if verb in self.can]
 
     def describe(self) -> TranslatorAnswer:
         return TranslatorAnswer(
