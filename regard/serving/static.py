@@ -18,7 +18,8 @@ from regard.viewing.sealed import FRAME, data_block
 from regard.viewing.texts import in_every_language, read_texts
 
 INDEX, DOCS, JUDGE = "index.html", "docs.html", "judge.html"  # the pages, which contain all texts
-_NOT_SENT = ("texts", FRAME)  # only parts of other files
+CARD = "card.html"  # the frame of a model card
+_NOT_SENT = ("texts", FRAME, CARD)  # only parts of other files
 _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -51,8 +52,13 @@ def page_files() -> dict[str, PageFile]:
     files: dict[str, PageFile] = {}
     for name, entry in _entries(PAGE):
         content = _with_texts(name) if name in (INDEX, DOCS, JUDGE) else entry.read_bytes()
-        files[name] = PageFile(content, _kind(name), f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+        files[name] = page_file(name, content)
     return files
+
+
+def page_file(name: str, content: bytes) -> PageFile:
+    """Return a file of this name; its tag changes with its content."""
+    return PageFile(content, _kind(name), f'"{hashlib.sha256(content).hexdigest()[:32]}"')
 
 
 def _entries(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:

@@ -60,7 +60,8 @@ VALUES = st.sampled_from(
     [
         None, True, False, 0, 1, 2, 2.0, 2.5, -1, 2**31, 2**63, "", " ", "\x1c", "\x85", "\ufeff", "Eu", "auto",
         "torch", "onnx", "ctranslate2", "chrf", "cider", "split", "refuse", "words", "mean", "cross", [], ["Eu"], [" "],
-        ["Eu", "amo"], ["cross"], ["3", "3.0"], ["3."], ["3\n"], [["Eu"]], [["Eu"], ["amo"]], [[], []], [1], [0], [2.0], ["Eu", 1], [["Eu"], "amo"],
+        ["Eu", "amo"], ["cross"], ["3", "3.0"], ["3."], ["3\n"],
+        [["Eu"]], [["Eu"], ["amo"]], [[], []], [1], [0], [2.0], ["Eu", 1], [["Eu"], "amo"],
         {}, {"top_k": 3}, {"top_k": 3.0}, {"seed": -1}, {"groups": 2}, {"stop": "first"}, {"stop": None}, {"beam": 2},
         {"sampling": {}}, {"nonsense": 1},
     ]

@@ -149,7 +149,8 @@ values = st.recursive(
 )
 names = st.sampled_from(
     ["q", "source", "target", "format", "alternatives", "text", "model", "beam", "n_best", "search", "sample", "mbr",
-     "prefix", "before", "required", "forbidden", "forced", "with", "stream", "sides", "layers", "at", "kept", "query", "opened"]
+     "prefix", "before", "required", "forbidden", "forced", "with", "stream", "sides", "layers", "at", "kept",
+     "query", "opened"]
 )  # fmt: skip
 
 

@@ -15,6 +15,9 @@ from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequ
 from regard.viewing.hypotheses import Fate
 
 
+_LAYERS = 20.0  # recording all layers costs about as much as reading this many letters
+
+
 class LookBody(ModelBody):
     """The input to look at, and the model."""
 
@@ -194,10 +197,8 @@ def _costs_of_pass(question: Question[ForwardBody]) -> list[float]:
     """Return the cost of a pass; only a translator whose output is not given searches for one."""
     body, is_translator = question.body, "translate" in question.model.can
     is_searched = is_translator and body.output is None and body.tokens is None
-    return _costs_of_sentence(question) if is_searched else [1.0 + len(body.text)]
-
-
-_PRICE = Price("letters, in each row of the search", 1000)
+    (letters,) = _costs_of_sentence(question) if is_searched else [1.0 + len(body.text)]
+    return [_LAYERS + letters]
 
 
 def _door_of_sentence(
@@ -211,7 +212,7 @@ def _door_of_sentence(
         body=body,
         answer=answer,
         texts="text",
-        price=_PRICE,
+        price=Price("letters, in each row of the search", 1000),
         costs=_costs_of_sentence,
         work=lambda question: look(_views())(question),
     )
@@ -235,7 +236,7 @@ DOORS = (
         answer=ForwardAnswer,
         texts="text",
         ready=check_texts,
-        price=_PRICE,
+        price=Price("letters, in each row of the search, and layers as letters", 500),
         costs=_costs_of_pass,
         work=lambda question: _views().forward(question),
     ),
