@@ -174,7 +174,7 @@ def forward_data(forward: ForwardPass, places: Collection[str] | None = None) ->
             {
                 "place": visible(guess.place),
                 "tokens": [
-                    [visible(token), round(logit, 3), round(chance, 5)] for token, logit, chance in guess.tokens
+                    [visible(token), round(logit, 3), float(f"{chance:.3g}")] for token, logit, chance in guess.tokens
                 ],
             }
             for guess in forward.guesses
