@@ -14,7 +14,6 @@ from regard.verbs.inputs import check_inputs, input_cost
 from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequest, NextRequest, Side
 from regard.viewing.hypotheses import Fate
 
-
 _LAYERS = 20.0  # recording all layers costs about as much as reading this many letters
 
 
