@@ -185,6 +185,8 @@ def test_the_pass_follows_the_prompt_and_the_last_request_wins(writing: Browser,
     writing.find("#prompt").clear()
     writing.find("#prompt").send_keys(" ")
     writing.wait("return document.getElementById('prompt-pass-view').hidden")
+    assert writing.text("#prompt-pass > .hint") == "Type something, and its way through the model appears here."
+    assert writing.find("#prompt-pass > .hint").is_displayed()
     assert writing.said() == []
 
 

@@ -31,8 +31,10 @@ export function makePassing(name, textOf) {
   const about = element("small", {}, say("forward.about"));
   const title = element("summary", {}, element("h2", { class: "view-title" }, say("forward.page"), " "), about);
   const trouble = element("p", { id: ids.trouble, class: "trouble", role: "alert", hidden: "" });
+  const empty = element("p", { class: "hint" }, say("forward.empty"));
   const holder = element("div", { id: ids.view, hidden: "" });
-  const root = element("details", { id: ids.panel, class: "passing", hidden: "" }, title, choice, trouble, holder);
+  const kind = { id: ids.panel, class: "passing", hidden: "" };
+  const root = element("details", kind, title, choice, trouble, empty, holder);
   const asking = oneAtATime(ids.view, ids.trouble, () => (holder.hidden = true));
   const view = mountForward(holder, `${name}-forward`, (places, isMissing) => {
     remember({ [`${name}-layers`]: places });
@@ -44,6 +46,7 @@ export function makePassing(name, textOf) {
   function request() {
     clearTimeout(waiting);
     const text = textOf();
+    empty.hidden = text.trim() !== "";
     if (!root.open || !text.trim()) {
       asking.forget();
       holder.hidden = true;
