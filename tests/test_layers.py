@@ -48,9 +48,14 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, place[1]
 
 
+def code_files(package: Path) -> list[Path]:
+    """Return the modules of a package; steps of lessons are code that readers run, not modules."""
+    return [path for path in sorted(package.rglob("*.py")) if "material" not in path.relative_to(package).parts]
+
+
 def modules(package: Path) -> dict[str, Path]:
     """Return every module of a package by name."""
-    paths = {path.relative_to(package.parent).with_suffix(""): path for path in sorted(package.rglob("*.py"))}
+    paths = {path.relative_to(package.parent).with_suffix(""): path for path in code_files(package)}
     return {".".join(name.parts).removesuffix(".__init__"): path for name, path in paths.items()}
 
 
@@ -84,7 +89,7 @@ def layer_of(path: Path, package: Path) -> str:
 def forbidden(package: Path) -> list[str]:
     """Return the imports that the table does not allow."""
     allowed, violations = table(), []
-    for path in sorted(package.rglob("*.py")):
+    for path in code_files(package):
         layer = layer_of(path, package)
         may = {*allowed[layer], f"regard.{layer}"}
         for line, name in imports(path):
@@ -97,7 +102,7 @@ def forbidden(package: Path) -> list[str]:
 def overlong(package: Path) -> list[str]:
     """Return the files and functions that are too long."""
     violations = []
-    for path in sorted(package.rglob("*.py")):
+    for path in code_files(package):
         place = path.relative_to(package)
         lines, most = len(path.read_text(encoding="utf-8").splitlines()), 249 if path.name == "trainer.py" else 400
         if lines > most:

@@ -11,6 +11,9 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from regard.course.pages import NAMES, page_place, site_files
+from regard.course.sources import lesson_numbers, read_lesson
+
 HERE = Path(__file__).parent
 DOCS, ROOT = HERE.parent, HERE.parents[1]
 OUTSIDE = re.compile(r"\]\(\.\./([^)#]+)(#[^)]*)?\)")  # a link that leads out of docs/
@@ -29,7 +32,7 @@ def main(folder: Path) -> None:
     pages.mkdir(parents=True)
     shutil.copytree(DOCS / "pictures", pages / "pictures")
     shutil.copy(HERE / "site.css", pages)
-    shutil.copy(HERE / "zensical.toml", folder)
+    (folder / "zensical.toml").write_text(_settings(), encoding="utf-8")
     for page in sorted(DOCS.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         (pages / page.name).write_text(OUTSIDE.sub(lambda link: _link(link, pages), text), encoding="utf-8")
@@ -38,12 +41,26 @@ def main(folder: Path) -> None:
             text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
             text = re.sub(r"\]\(((?!https?:|#)[^)#]+)\)", lambda link: _from_root(link, pages), text)
             (pages / page_name).write_text(text, encoding="utf-8")
+    for number in lesson_numbers():
+        for place, content in site_files(read_lesson(number)):
+            (pages / place).parent.mkdir(parents=True, exist_ok=True)
+            (pages / place).write_bytes(content)
     zensical = Path(sysconfig.get_path("scripts"), "zensical")
     subprocess.run([zensical, "build", "--strict", "--config-file", "zensical.toml"], cwd=folder, check=True)
     shutil.copy(HERE / "worker.js", folder / "site" / "assets")
     for page in (folder / "site").rglob("*.html"):
         _keep_at_home(page, folder / "site")
     print(f"Open {folder / 'site' / 'index.html'} in a browser.")
+
+
+def _settings() -> str:
+    """Return the settings of the site with the lessons of the course in each language after the page of the course."""
+    lessons = [read_lesson(number) for number in lesson_numbers()]
+    entries = ['"course.md"']
+    for language, name in NAMES.items():
+        pages = ", ".join(f'"{page_place(lesson, language)}"' for lesson in lessons)
+        entries.append(f'{{ "{name}" = [{pages}] }}')
+    return (HERE / "zensical.toml").read_text(encoding="utf-8").replace('["course.md"]', f"[{', '.join(entries)}]")
 
 
 def _link(link: re.Match[str], pages: Path) -> str:

@@ -9,6 +9,7 @@ SETS_RECIPE = ("train", "compare")  # commands whose --set changes a recipe
 # What people type, in the order of `regard --help`.
 COMMANDS: dict[str, Room] = {
     "demo": Room("regard.commands.demo:command", "Train a small translator, score it and draw its attention."),
+    "course": Room("regard.commands.course:command", "Learn how attention works in twelve lessons."),
     "train": Room("regard.commands.train:command", "Train a model from a recipe or from text files."),
     "translate": ROOMS["translate"],
     "answer": ROOMS["answer"],

@@ -2,7 +2,6 @@
 
 import asyncio
 import html
-from string import Template
 
 from markdown_it import MarkdownIt
 from starlette.requests import Request
@@ -14,10 +13,7 @@ from regard.runs.card.page import Card, make_card
 from regard.serving.flow import Service
 from regard.serving.http.refusals import Refusal
 from regard.serving.served import Served
-from regard.serving.static import CARD, page_file
-from regard.viewing.modules import read_part
-from regard.viewing.sealed import data_block
-from regard.viewing.texts import read_texts
+from regard.serving.static import PageFile, card_page
 
 MARKDOWN = "text/markdown; charset=utf-8"
 _RULES = ("heading", "table", "fence", "list", "backticks", "emphasis", "escape", "entity")  # no links, no HTML
@@ -32,7 +28,7 @@ class Cards:
 
     async def page(self, service: Service, request: Request) -> Response:
         model = _model(service, request)
-        return page_file(CARD, card_page(model.name, await self._card(model))).reply(request)
+        return page_of(model.name, await self._card(model)).reply(request)
 
     async def file(self, service: Service, request: Request) -> Response:
         card = await self._card(_model(service, request))
@@ -63,10 +59,9 @@ def _make(model: Served) -> Card:
         ) from None
 
 
-def card_page(name: str, card: Card) -> bytes:
+def page_of(name: str, card: Card) -> PageFile:
     """Return the page of a card: its body as HTML, and its head."""
     markdown = MarkdownIt("zero").enable(_RULES)
     markdown.add_render_rule("table_open", lambda *given: '<div class="scrolled" tabindex="0">\n<table>\n')
     markdown.add_render_rule("table_close", lambda *given: "</table>\n</div>\n")
-    parts = {"title": html.escape(name), "body": markdown.render(card.body), "head": html.escape(card.head)}
-    return Template(read_part(CARD)).substitute(parts, texts=data_block(read_texts())).encode()
+    return card_page(title=html.escape(name), body=markdown.render(card.body), head=html.escape(card.head))
