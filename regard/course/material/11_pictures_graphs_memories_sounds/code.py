@@ -1,0 +1,119 @@
+# %% shapes
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from regard.data.generated.shapes import picture_of
+
+pixels, captions = zip(*[picture_of([1, number], side=96) for number in range(4)], strict=True)
+Image.fromarray(np.concatenate(pixels, axis=1)).save("shapes.png")
+for number, rows in enumerate(captions, 1):
+    print(number, rows[0], "|", rows[-1])
+
+from regard.course import picture
+
+picture("shapes.png")
+
+# %% captioner
+from regard.course import trained
+
+smaller = {
+    "data.side": 32,
+    "data.shapes": {"train": 4000, "valid": 100, "test": 200},
+    "model.encoder.channels": [16, 32],
+    "model.width": 96,
+    "training": {"steps": 400, "batch": 32, "validate_every": 200},
+    "training.optimizer.warmup": 40,
+}
+captioner = trained("captioner", "captions-shapes", smaller)
+print(f"{captioner.parameters:,} parameters")
+
+# %% caption
+kind = "star"  # set: circle, square, triangle, star
+colour = "red"  # set: red, green, blue, yellow, purple, orange
+from regard.data.generated.shapes import Shape, draw_shapes
+
+shapes = [Shape(kind, colour, "large", 0.25, 0.5), Shape("circle", "blue", "large", 0.75, 0.5)]
+Image.fromarray(draw_shapes(shapes, side=96, ground=240)).save("mine.png")
+print(captioner.caption(["mine.png"])[0].text)
+
+# %% looks
+picture(captioner.look("mine.png"))
+
+# %% graph
+first = 1.0  # set: -3 to 3
+from math import exp
+
+features = {0: (0, 0), 1: (1, 0), 2: (first, 1), 3: (0, 2)}
+sees = {0: [0, 1, 2], 1: [1, 0, 2], 2: [2, 0, 1, 3], 3: [3, 2]}  # a node sees itself and its neighbours
+
+
+def look(node, u):
+    """Return the weights of a node and the mean of the features that they give."""
+    scores = {other: sum(a * b for a, b in zip(u, features[other], strict=True)) for other in sees[node]}
+    leaky = {other: max(score, 0.2 * score) for other, score in scores.items()}
+    total = sum(map(exp, leaky.values()))
+    weights = {other: exp(score) / total for other, score in leaky.items()}
+    return weights, [sum(weights[other] * features[other][place] for other in weights) for place in (0, 1)]
+
+
+for node in sees:
+    weights, mixed = look(node, u=(1, 0))
+    print(node, "weights", {other: round(weight, 3) for other, weight in weights.items()}, "mixed", np.round(mixed, 3))
+
+# %% heads
+heads = {"first": (1, 0), "second": (0, 1), "neither": (0, 0)}
+for node in sees:
+    mixed = [look(node, u)[1] for u in heads.values()]
+    print(node, "concatenated", np.round(np.concatenate(mixed), 2), "averaged", np.round(np.mean(mixed, axis=0), 2))
+
+# %% cora [data planetoid]
+import regard
+
+cora = trained("cora", "gat-cora", {"training.steps": 60})
+print(regard.evaluate(cora, quiet=True)[0].shown)
+picture(cora.look("1708"))
+
+# %% stories
+from random import Random
+
+people, places = ["Ana", "Pedro", "Olga", "Ivan"], ["garden", "kitchen", "library", "market", "school", "station"]
+
+
+def story(dice):
+    told = [(dice.choice(people), dice.choice(places)) for _ in range(dice.randint(2, 8))]
+    asked = dice.choice(told)[0]
+    answer = [place for person, place in told if person == asked][-1]
+    facts = [f"{person} went to the {place}." for person, place in told]
+    return [*facts, f"Where is {asked}?\t{answer}"]
+
+
+dice = Random(1)
+for split, count in [("train", 1000), ("test", 200)]:
+    rows = [f"{number} {line}\n" for _ in range(count) for number, line in enumerate(story(dice), 1)]
+    Path(f"stories_{split}.txt").write_text("".join(rows), encoding="utf-8")
+print("".join(rows[-6:]))
+
+# %% memory
+hops = 2  # set: 1 to 3
+recipe = {
+    "family": "memory",
+    "data": {"train": "stories_train.txt", "test": "stories_test.txt"},
+    "model": {"hops": hops, "width": 20},
+    "training": {"steps": 600, "batch": 32, "validate_every": 200, "linear_start": 0},
+}
+memory = trained("memory", recipe)
+run("regard evaluate memory")
+
+# %% question
+asked = "Ana"  # set: Ana, Pedro
+facts = ["Ana went to the garden.", "Pedro went to the kitchen.", "Ana went to the market.", "Pedro went to the school."]
+asking = "\n".join([*facts, f"Where is {asked}?"])
+print(memory.answer([asking])[0].answer)
+picture(memory.look(asking))
+
+# %% sounds [data fsdd]
+spoken = "7"  # set: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+few = {"training.steps": 150}
+digits = trained("digits", "ctc-digits", few)
