@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from regard.course import picture, run, trained
 from regard.data.generated.shapes import picture_of
 
 pixels, captions = zip(*[picture_of([1, number], side=96) for number in range(4)], strict=True)
@@ -11,19 +12,17 @@ Image.fromarray(np.concatenate(pixels, axis=1)).save("shapes.png")
 for number, rows in enumerate(captions, 1):
     print(number, rows[0], "|", rows[-1])
 
-from regard.course import picture
-
 picture("shapes.png")
 
 # %% captioner
-from regard.course import trained
-
 smaller = {
     "data.side": 32,
     "data.shapes": {"train": 4000, "valid": 100, "test": 200},
     "model.encoder.channels": [16, 32],
     "model.width": 96,
-    "training": {"steps": 400, "batch": 32, "validate_every": 200},
+    "training.steps": 400,
+    "training.batch": 32,
+    "training.validate_every": 200,
     "training.optimizer.warmup": 40,
 }
 captioner = trained("captioner", "captions-shapes", smaller)
@@ -93,7 +92,7 @@ dice = Random(1)
 for split, count in [("train", 1000), ("test", 200)]:
     rows = [f"{number} {line}\n" for _ in range(count) for number, line in enumerate(story(dice), 1)]
     Path(f"stories_{split}.txt").write_text("".join(rows), encoding="utf-8")
-print("".join(rows[-6:]))
+print("".join(rows[-6:]), end="")
 
 # %% memory
 hops = 2  # set: 1 to 3
@@ -114,6 +113,18 @@ print(memory.answer([asking])[0].answer)
 picture(memory.look(asking))
 
 # %% sounds [data fsdd]
-spoken = "7"  # set: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-few = {"training.steps": 150}
-digits = trained("digits", "ctc-digits", few)
+digits = "31"  # set: 31, 74, 905
+from regard.data.sounds.files import sound_file
+from regard.data.sounds.options import SoundFiles
+from regard.data.sounds.recordings import read_recordings
+
+recordings = read_recordings(SoundFiles(recordings="fsdd:recordings"), 8000)
+names = zip(recordings.texts, recordings.speakers, recordings.numbers, strict=True)
+rows = {text: row for row, (text, speaker, number) in enumerate(names) if (speaker, number) == ("jackson", 0)}
+gap = np.zeros(1600)  # a fifth of a second
+pieces = [piece for digit in digits for piece in (recordings.sound(rows[digit]), gap)]
+Path("spoken.wav").write_bytes(sound_file(np.concatenate([gap, *pieces]), 8000))
+few = {"data.strings.longest": 3, "model.width": 64, "training.steps": 150, "training.batch": 16}
+listener = trained("listener", "ctc-digits", few | {"training.optimizer.learning_rate": 5e-3})
+print("heard:", listener.transcribe(["spoken.wav"])[0].text)
+picture(listener.look("spoken.wav"))

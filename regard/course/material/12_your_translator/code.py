@@ -36,28 +36,23 @@ for name, side in [("en", english), (language, translated)]:
 steps = 400  # set: 50 to 3000
 recipe = f"""
 family = "transformer"
-seed = 1
-
 [data]
 source_language = "en"
 target_language = "{language}"
 train = ["train.en", "train.{language}"]
 test = ["test.en", "test.{language}"]
 tokeniser = {{ kind = "unigram", vocabulary = 2000 }}
-
 [model]
 preset = "tiny"
 encoder_layers = 2
 decoder_layers = 2
 norm = "before"
 dropout = 0.0
-
 [training]
 steps = {steps}
 batch_tokens = 1024
 validate_every = 200
 label_smoothing = 0.0
-best_by = "loss"
 optimizer = {{ learning_rate = 3e-3, schedule = "linear", warmup = 80 }}
 """
 Path("mine.toml").write_text(recipe, encoding="utf-8")
@@ -143,20 +138,14 @@ from hashlib import sha256
 from time import sleep
 
 few = "--set training.steps=30 --set training.save_every=10 --set training.validation_beam=0".split()
-
-
-def start(*words):
-    command = [sys.executable, "-m", "regard", "train", *words]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-start("mine.toml", *few, "--out", "straight", "--overwrite").wait()
+train_with = [sys.executable, "-m", "regard", "train"]
+subprocess.run([*train_with, "mine.toml", *few, "--out", "straight", "--overwrite"], capture_output=True, check=True)
 shutil.rmtree("broken", ignore_errors=True)
-broken = start("mine.toml", *few, "--out", "broken")
+broken = subprocess.Popen([*train_with, "mine.toml", *few, "--out", "broken"], stderr=subprocess.DEVNULL)
 while broken.poll() is None and not list(Path("broken").glob("training/checkpoints/*10")):
     sleep(0.05)
 broken.kill()  # as a power cut would
 broken.wait()
-start("--out", "broken", "--resume").wait()
+subprocess.run([*train_with, "--out", "broken", "--resume"], capture_output=True, check=True)
 for name in ["straight", "broken"]:
     print(f"{name:9}", sha256(Path(name, "weights.safetensors").read_bytes()).hexdigest()[:32])
