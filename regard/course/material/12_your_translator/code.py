@@ -1,6 +1,7 @@
 # %% files
 language = "pt"  # set: pt, ru
 from pathlib import Path
+from random import Random
 
 from regard.data.demo.corpus import pairs
 
@@ -10,11 +11,13 @@ train = pairs("train", corpus, count=8000)
 train += train[:250]  # copies, as collected files have them
 train += [(english, "") for english, _ in train[:30]]  # lost translations
 train += test[:40]  # sentences of the test that slipped in
+Random(1).shuffle(train)
 for name, lines in [("train", train), ("test", test)]:
     for suffix, side in zip(["en", language], zip(*lines, strict=True), strict=True):
         Path(f"{name}.{suffix}").write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
 for source, target in train[:3]:
-    print(f"{source:24}{target}")
+    print(f"{source:40}{target}")
+
 
 # %% inspect
 def read(name):
@@ -56,11 +59,12 @@ label_smoothing = 0.0
 optimizer = {{ learning_rate = 3e-3, schedule = "linear", warmup = 80 }}
 """
 Path("mine.toml").write_text(recipe, encoding="utf-8")
+print("mine.toml is written")
 
 # %% dry
 from regard.course import picture, run
 
-run("regard train mine.toml --out mine --dry-run")
+run("regard train mine.toml --dry-run")
 
 # %% train
 run("regard train mine.toml --out mine --overwrite")
@@ -137,7 +141,7 @@ import shutil
 from hashlib import sha256
 from time import sleep
 
-few = "--set training.steps=30 --set training.save_every=10 --set training.validation_beam=0".split()
+few = ["--set", "training.steps=30", "--set", "training.save_every=10", "--set", "training.validation_beam=0"]
 train_with = [sys.executable, "-m", "regard", "train"]
 subprocess.run([*train_with, "mine.toml", *few, "--out", "straight", "--overwrite"], capture_output=True, check=True)
 shutil.rmtree("broken", ignore_errors=True)
