@@ -96,8 +96,18 @@ card = Path("card.md").read_text(encoding="utf-8")
 print(card[card.index("## Limits") : card.index("## Files")])
 
 # %% compare
-same = "--set training.steps=80 --set training.validation_beam=0 --set decoding.beam=1"
-run(f"regard compare mine.toml --vary model.norm=before,after {same} --seeds 2 --out norms --overwrite")
+quick = {
+    "training.steps": 150,
+    "training.batch_tokens": 512,
+    "training.validation_beam": 0,
+    "training.optimizer.warmup": 20,
+    "decoding.beam": 1,
+}
+norms = {"model.norm": ["before", "after"]}
+found = regard.compare("mine.toml", norms, settings=quick, seeds=2, jobs=2, out="norms", overwrite=True)
+for row in found.rows:
+    print(f"{row['variant']:7} {row['metric']:5} {row['mean']:6.2f} ± {row['spread']:.2f}", end="")
+    print(f"   {row['difference']:+.2f}, p = {row['p']:.4f}" if row["difference"] is not None else "")
 
 # %% letter
 Path("letter.en").write_text("I love books.\nThe old house is red.\n\nMy keyboard is broken.\n", encoding="utf-8")
