@@ -17,14 +17,18 @@ picture("shapes.png")
 
 # %% captioner
 smaller = {
-    "data.side": 32,
+    "data.side": 24,
     "data.shapes": {"train": 4000, "valid": 100, "test": 200},
-    "model.encoder.channels": [16, 32],
-    "model.width": 96,
-    "training.steps": 400,
+    "model.embedding": 32,
+    "model.width": 64,
+    "model.compared": 32,
+    "model.dropout": 0.0,
+    "model.encoder": {"channels": [24, 48], "kernel": 3},
+    "training.steps": 800,
     "training.batch": 32,
-    "training.validate_every": 200,
+    "training.validate_every": 400,
     "training.optimizer.warmup": 40,
+    "training.optimizer.learning_rate": 4e-3,
 }
 captioner = trained("captioner", "captions-shapes", smaller)
 print(f"{captioner.parameters:,} parameters")

@@ -97,7 +97,7 @@ print(card[card.index("## Limits") : card.index("## Files")])
 
 # %% compare
 quick = {
-    "training.steps": 150,
+    "training.steps": 300,
     "training.batch_tokens": 512,
     "training.validation_beam": 0,
     "training.optimizer.warmup": 20,
