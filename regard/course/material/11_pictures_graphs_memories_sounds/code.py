@@ -123,7 +123,7 @@ print(memory.answer([asking])[0].answer)
 picture(memory.look(asking))
 
 # %% sounds [data fsdd]
-digits = "31"  # set: 31, 74, 905
+digits = "31"  # set: 31, 74, 90
 from regard.data.sounds.files import sound_file
 from regard.data.sounds.options import SoundFiles
 from regard.data.sounds.recordings import read_recordings
@@ -134,7 +134,13 @@ rows = {text: row for row, (text, speaker, number) in enumerate(names) if (speak
 gap = np.zeros(1600)  # a fifth of a second
 pieces = [piece for digit in digits for piece in (recordings.sound(rows[digit]), gap)]
 Path("spoken.wav").write_bytes(sound_file(np.concatenate([gap, *pieces]), 8000))
-few = {"data.strings.longest": 3, "model.width": 64, "training.steps": 150, "training.batch": 16}
-listener = trained("listener", "ctc-digits", few | {"training.optimizer.learning_rate": 5e-3})
+few = {
+    "data.strings": {"shortest": 1, "longest": 2, "gap": [0.0, 0.3], "noise": [30.0, 40.0]},
+    "model": {"encoder": "recurrent", "width": 96, "layers": 1},
+    "training.steps": 300,
+    "training.batch": 16,
+    "training.optimizer": {"learning_rate": 3e-3, "schedule": "cosine", "warmup": 20},
+}
+listener = trained("listener", "ctc-digits", few)
 print("heard:", listener.transcribe(["spoken.wav"])[0].text)
 picture(listener.look("spoken.wav"))
