@@ -13,7 +13,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.data.demo import corpus as generated
-from regard.data.demo.corpus import NOTICE, SPLITS, held_out, pairs
+from regard.data.demo.corpus import NOTICE, SPLITS, held_out, linked_pairs, pairs
 from regard.data.demo.draws import Dice
 from regard.data.demo.entries import lexicon
 from regard.data.demo.filled_patterns import DemoSentences
@@ -191,6 +191,7 @@ def test_the_first_pairs_are_those_of_the_whole_corpus(count: int) -> None:
     for split in SPLITS:
         if count < 10**6 or split != "train":  # the whole train split is drawn above
             assert pairs(split, count=count) == pairs(split)[:count]
+            assert linked_pairs(split, count=count) == linked_pairs(split)[:count]
     pairs("valid", count=3).clear()
     assert len(pairs("valid", count=3)) == 3
 
@@ -202,6 +203,11 @@ def test_it_says_that_it_is_generated() -> None:
 def test_an_unknown_split_is_refused() -> None:
     with pytest.raises(Fault, match="The demo corpus has no split 'dev'; it has train, valid and test"):
         pairs("dev")
+
+
+def test_an_unknown_corpus_is_refused() -> None:
+    with pytest.raises(Fault, match="There is no demo corpus 'ru'; there are demo, demo-ru, demo-pronouns and"):
+        pairs("train", "ru")
 
 
 def test_a_combination_the_grammar_cannot_say_is_refused() -> None:
