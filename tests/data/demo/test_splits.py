@@ -205,6 +205,11 @@ def test_an_unknown_split_is_refused() -> None:
         pairs("dev")
 
 
+def test_an_unknown_corpus_is_refused() -> None:
+    with pytest.raises(Fault, match="There is no demo corpus 'ru'; there are demo, demo-ru, demo-pronouns and"):
+        pairs("train", "ru")
+
+
 def test_a_combination_the_grammar_cannot_say_is_refused() -> None:
     nonsense = Combination("adjective-noun", ("red", "hous"))
     with pytest.raises(Fault, match=r"holds out 'adjective-noun: red \+ hous', which the grammar cannot produce"):
