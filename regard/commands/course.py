@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from regard.course.sources import Language
 
 FOLDER = Path("runs/course")
+_SECONDS_TO_END = 5.0  # for requests that were accepted before Ctrl-C
 
 
 def command(
@@ -25,21 +26,24 @@ def command(
     ] = None,
     folder: Annotated[Path, typer.Option(help="Folder for the models and the progress of the course.")] = FOLDER,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Write the lesson as a notebook, .ipynb.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 picks a free one.")] = 5002,
+    opens: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in your browser, if you are at a terminal.")
+    ] = True,
     run: Annotated[bool, typer.Option("--run", help="Run the steps here and print what they show.")] = False,
     record: Annotated[bool, typer.Option("--record", hidden=True, help="Keep what the steps show.")] = False,
 ) -> None:
     """Learn how attention works in twelve lessons, from counting words to a translator of your own."""
-    spoken = language or language_of_system()
     if lesson is None:
         if out is not None:
             raise Fault("-o writes one lesson; name its number.")
-        _list(spoken)
+        _list(language, folder)
     elif out is not None:
-        _write(lesson, spoken, out)
+        _write(lesson, _spoken(language, folder), out)
     elif run or record:
         _run(lesson, folder, record)
     else:
-        raise Fault("Add --run to run the steps of a lesson.")
+        _serve(lesson, language, folder, port, opens)
 
 
 def language_of_system() -> "Language":
@@ -51,11 +55,24 @@ def language_of_system() -> "Language":
     return "en"
 
 
-def _list(language: "Language") -> None:
-    from regard.course.sources import lesson_numbers, title_of
+def _spoken(language: "Language | None", folder: Path) -> "Language":
+    """Return the language that was asked for, that the reader chose before, or that of the system."""
+    from regard.course.progress import ProgressFile
 
-    rows = [(str(number), title_of(number, language)) for number in lesson_numbers()]
-    say_table(["lesson", "title"], rows)
+    return language or ProgressFile(folder).read().language or language_of_system()
+
+
+def _list(language: "Language | None", folder: Path) -> None:
+    from regard.course.page_data import contents
+    from regard.course.progress import ProgressFile
+    from regard.course.sources import MATERIAL
+
+    lessons = contents(MATERIAL, _spoken(language, folder), ProgressFile(folder).read())
+    rows = [
+        (str(row["number"]), row["title"], f"{row['ran']} of {row['steps']}", f"{row['solved']} of {row['exercises']}")
+        for row in lessons
+    ]
+    say_table(["lesson", "title", "steps run", "exercises solved"], rows)
 
 
 def _write(number: int, language: "Language", out: Path) -> None:
@@ -95,3 +112,36 @@ def _run(number: int, folder: Path, keeps: bool) -> None:
     remark(f"lesson {number}: {time.monotonic() - began:.0f} s")
     if keeps:
         write_recording(lesson, recording)
+
+
+def _serve(number: int, language: "Language | None", folder: Path, port: int, opens: bool) -> None:
+    """Serve the page of a lesson on this machine until Ctrl-C; all other lessons are a link away."""
+    import secrets
+    import sys
+    import threading
+    import webbrowser
+
+    from regard.course.app import course_app
+    from regard.course.progress import ProgressFile
+    from regard.course.sources import MATERIAL, read_lesson
+    from regard.serving.http.server import address_of, bind, serve
+
+    read_lesson(number, MATERIAL)
+    progress = ProgressFile(folder)
+    if language is not None:
+        progress.keep_language(language)
+    progress.read()  # refuse a damaged file before a page is opened
+    token = secrets.token_urlsafe(16)
+    listener = bind("127.0.0.1", port)
+    page = f"{address_of(listener)}/{token}/{number}"
+
+    def ready() -> None:
+        remark(f"regard: lesson {number} is at {page}\nregard: models and progress go to {folder}; Ctrl-C ends.")
+        if opens and sys.stdout is not None and sys.stdout.isatty():
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()  # some browsers keep it waiting
+
+    app = course_app(folder, language_of_system(), token, MATERIAL, lambda sentence: remark(f"regard: {sentence}"))
+    try:
+        serve(app, listener, _SECONDS_TO_END, ready)
+    finally:
+        listener.close()

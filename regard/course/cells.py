@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
+from itertools import pairwise
 from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,10 @@ def run(command: str) -> None:
     words = shlex.split(command)
     if not words or words[0] != "regard":
         raise Fault("A lesson runs commands of regard only.")
+    named = [Path(path) for option, path in pairwise(words) if option == "-o"]
+    pictures = [path for path in named if path.suffix == ".png"]
+    for path in pictures:
+        path.unlink(missing_ok=True)  # commands refuse to replace a file, but a step may run again
     process = subprocess.Popen(
         [sys.executable, "-m", "regard", *words[1:]],
         stdin=subprocess.DEVNULL,
@@ -47,7 +52,7 @@ def run(command: str) -> None:
         status = process.wait()
     if status:
         raise Fault(f"`{command}` failed with exit status {status}.")
-    if "-o" in words and (path := Path(words[words.index("-o") + 1])).suffix == ".png":
+    for path in pictures:
         picture(path)
 
 

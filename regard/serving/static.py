@@ -18,7 +18,8 @@ from regard.viewing.sealed import FRAME, data_block
 from regard.viewing.texts import in_every_language, read_texts
 
 INDEX, DOCS, JUDGE = "index.html", "docs.html", "judge.html"  # the pages, which contain all texts
-_NOT_SENT = ("texts", FRAME)  # only parts of other files
+CARD, COURSE = "card.html", "course.html"  # pages that have more to fill in
+_NOT_SENT = ("texts", FRAME, CARD, COURSE)  # only parts of other files
 _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -50,9 +51,22 @@ def page_files() -> dict[str, PageFile]:
     """Read all files of the page, by their paths in its folder."""
     files: dict[str, PageFile] = {}
     for name, entry in _entries(PAGE):
-        content = _with_texts(name) if name in (INDEX, DOCS, JUDGE) else entry.read_bytes()
-        files[name] = PageFile(content, _kind(name), f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+        files[name] = _file(name, _with_texts(name) if name in (INDEX, DOCS, JUDGE) else entry.read_bytes())
     return files
+
+
+def course_page(language: str) -> PageFile:
+    """Return the page of the course's lessons in a language."""
+    return _file(COURSE, _with_texts(COURSE, language=language))
+
+
+def card_page(**parts: str) -> PageFile:
+    """Return the page of a model card: its title, and its body and head as HTML."""
+    return _file(CARD, _with_texts(CARD, **parts))
+
+
+def _file(name: str, content: bytes) -> PageFile:
+    return PageFile(content, _kind(name), f'"{hashlib.sha256(content).hexdigest()[:32]}"')
 
 
 def _entries(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:
@@ -67,9 +81,9 @@ def _entries(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traver
             yield name, entry
 
 
-def _with_texts(name: str) -> bytes:
+def _with_texts(name: str, **more: str) -> bytes:
     parts = {"texts": data_block(read_texts()), "noscript": in_every_language("noscript.desks")}
-    return Template(read_part(name)).substitute(parts).encode()
+    return Template(read_part(name)).substitute(parts, **more).encode()
 
 
 def _kind(name: str) -> str:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.course import trained
+from regard.course import run, trained
+from regard.course.cells import shows_pictures
 
 
 def test_a_model_that_is_trained_already_is_loaded_with_a_remark(
@@ -24,3 +25,15 @@ def test_a_model_that_is_trained_already_is_loaded_with_a_remark(
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "counts is trained already.\n")
     assert second.parameters == first.parameters
+
+
+def test_a_command_that_draws_may_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cost.png").write_bytes(b"of an earlier run")
+    shown: list[bytes] = []
+    token = shows_pictures.set(shown.append)
+    try:
+        run("regard show cost -o cost.png")
+    finally:
+        shows_pictures.reset(token)
+    assert [picture[:8] for picture in shown] == [b"\x89PNG\r\n\x1a\n"]

@@ -207,6 +207,23 @@ def read_votes(path: Path) -> object:
     return read_votes(path).ballots
 
 
+PROGRESS = """\
+{
+ "language": "pt",
+ "lessons": {
+  "5": {"steps": {"sampling": {"temperature": 0.5, "width": 3, "way": "beam"}, "looks": {}}, "solved": {"a": "0,67"}},
+  "7": {"steps": {}, "solved": {"heads": ["a", "c"], "wider": "--beam 5"}}
+ }
+}
+"""
+
+
+def read_progress(path: Path) -> object:
+    from regard.course.progress import ProgressFile
+
+    return ProgressFile(path.parent).read()
+
+
 def read_recipe(path: Path) -> object:
     import torch  # noqa: F401  the options of other families, which a refusal names, import it; builds differ in size
 
@@ -320,7 +337,7 @@ def read_scores(path: Path) -> object:
 
 def read_card_data(path: Path) -> object:
     """Read what a card says about the files that text was prepared from."""
-    from regard.commands.card.facts import data_files
+    from regard.runs.card.facts import data_files
 
     return list(data_files({"train": ["some.txt"]}, path.parent))
 

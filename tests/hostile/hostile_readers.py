@@ -151,6 +151,7 @@ READERS: dict[str, Reader] = {
         ("engines.hugging_face.stored",), models.make_bert("model.safetensors"), models.import_from("bert")
     ),
     "votes": Reader(("serving.judging.votes",), data.written("votes.jsonl", models.VOTES), models.read_votes),
+    "progress": Reader(("course.progress",), data.written("progress.json", models.PROGRESS), models.read_progress),
     "recipe": Reader(("base.recipe", "base.parsing"), data.written("a.toml", models.RECIPE), models.read_recipe),
     "model, manifest": Reader(
         ("base.model_folder", "base.files"), models.make_toy("transformer", "manifest.json"), models.load
@@ -194,7 +195,7 @@ READERS: dict[str, Reader] = {
     "model, scores": Reader(
         ("runs.kept_scores",), models.make_toy("transformer", "scores.json"), models.read_scores, models.vouch
     ),
-    "card, purpose": Reader(("commands.card.facts",), models.make_corpus("purpose.json"), models.read_card_data),
+    "card, purpose": Reader(("runs.card.facts",), models.make_corpus("purpose.json"), models.read_card_data),
     "model, about": Reader(
         ("runs.about",), models.make_toy("transformer", "about.json"), models.read_scores, models.vouch
     ),

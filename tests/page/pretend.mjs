@@ -21,7 +21,7 @@ export function pretendPage(language = "en") {
     document: {
       getElementById: () => ({ textContent: content }),
       createElement: () => ({ getContext: () => ({}) }),
-      documentElement: {},
+      documentElement: { dataset: {} },
     },
     navigator: { languages: [`${language}-XX`] },
     location,

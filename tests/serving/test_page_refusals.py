@@ -10,7 +10,7 @@ from syntax import PACKAGE, called_name, nodes_of_package
 
 from regard.viewing.texts import LANGUAGES, read_texts
 
-SAYING = ("Fault", "TextFault", "TooLong", "TooLarge", "Refusal")
+SAYING = ("Fault", "TextFault", "TooLong", "TooLarge", "NotAnAnswer", "Refusal")
 ENGLISH = read_texts()["en"]
 REFUSALS = [name for name in ENGLISH if name.startswith("refusals.") and name != "refusals.text"]
 

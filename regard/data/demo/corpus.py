@@ -75,9 +75,9 @@ def pairs(split: str, corpus: str = "demo", count: int | None = None) -> list[Pa
     return [(sentence.source.text, sentence.target.text) for sentence in _sentences(split, corpus, count)]
 
 
-def linked_pairs(split: str, corpus: str = "demo") -> list[LinkedPair]:
-    """Return the pairs of a split with their links, in the order of `pairs`."""
-    return [_linked(sentence) for sentence in _sentences(split, corpus)]
+def linked_pairs(split: str, corpus: str = "demo", count: int | None = None) -> list[LinkedPair]:
+    """Return the pairs of a split, or the first `count`, with their links, in the order of `pairs`."""
+    return [_linked(sentence) for sentence in _sentences(split, corpus, count)]
 
 
 def _sentences(split: str, corpus: str, count: int | None = None) -> list[DemoSentence]:

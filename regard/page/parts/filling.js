@@ -5,8 +5,11 @@ import { languageChoice, say } from "./texts.js";
 
 const KINDS = { say: "textContent", sayLabel: "ariaLabel", sayHint: "placeholder" };
 
-/** Fill in texts, labels for screen readers and placeholders of fields, and list the languages. */
-export function fillTexts() {
+/**
+ * Fill in texts, labels for screen readers and placeholders of fields, and list the languages.
+ * @param {(chosen: string) => Promise<boolean>} [keep] stores the language that is chosen
+ */
+export function fillTexts(keep) {
   /** @type {NodeListOf<any>} */
   const marked = document.querySelectorAll("[data-say], [data-say-label], [data-say-hint]");
   for (const each of marked) {
@@ -14,5 +17,5 @@ export function fillTexts() {
       if (each.dataset[name]) each[property] = say(each.dataset[name]);
     }
   }
-  byId("language").append(languageChoice());
+  byId("language").append(languageChoice(keep));
 }

@@ -20,9 +20,9 @@ function keptLanguage() {
   }
 }
 
-/** The language of the page: the chosen one, or the first of the browser's languages that has texts. */
+/** The language of the page: the server's if it names one, the chosen one, or the first of the browser's with texts. */
 export const language =
-  [keptLanguage(), ...navigator.languages]
+  [document.documentElement.dataset.language, keptLanguage(), ...navigator.languages]
     .map((tag) => tag?.split("-")[0])
     .find((code) => code && Object.hasOwn(tables, code)) ?? Object.keys(tables)[0];
 document.documentElement.lang = language;
@@ -81,8 +81,24 @@ export const sayParts = (key, values) => fill(tables[language][key], values, lan
  */
 export const say = (key, values) => sayParts(key, values).join("");
 
-/** A select element for the language, which is stored; the page reloads in it with the state of the address. */
-export function languageChoice() {
+/**
+ * Store the chosen language; without storage, the browser's own stays.
+ * @param {string} chosen
+ */
+async function keepInBrowser(chosen) {
+  try {
+    localStorage.setItem(KEPT_AS, chosen);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A select element for the language, which is stored; the page reloads in it with the state of the address.
+ * @param {(chosen: string) => Promise<boolean>} [keep] stores it and returns whether it could
+ */
+export function languageChoice(keep = keepInBrowser) {
   const choice = document.createElement("select");
   choice.setAttribute("aria-label", say("language.choose"));
   choice.className = "language unsaved";
@@ -91,13 +107,8 @@ export function languageChoice() {
     option.lang = code;
     choice.append(option);
   }
-  choice.addEventListener("change", () => {
-    try {
-      localStorage.setItem(KEPT_AS, choice.value);
-    } catch {
-      return; // Without storage, the browser's own language stays.
-    }
-    location.reload();
+  choice.addEventListener("change", async () => {
+    if (await keep(choice.value)) location.reload();
   });
   return choice;
 }

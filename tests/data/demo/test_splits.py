@@ -13,7 +13,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.data.demo import corpus as generated
-from regard.data.demo.corpus import NOTICE, SPLITS, held_out, pairs
+from regard.data.demo.corpus import NOTICE, SPLITS, held_out, linked_pairs, pairs
 from regard.data.demo.draws import Dice
 from regard.data.demo.entries import lexicon
 from regard.data.demo.filled_patterns import DemoSentences
@@ -191,6 +191,7 @@ def test_the_first_pairs_are_those_of_the_whole_corpus(count: int) -> None:
     for split in SPLITS:
         if count < 10**6 or split != "train":  # the whole train split is drawn above
             assert pairs(split, count=count) == pairs(split)[:count]
+            assert linked_pairs(split, count=count) == linked_pairs(split)[:count]
     pairs("valid", count=3).clear()
     assert len(pairs("valid", count=3)) == 3
 
