@@ -225,6 +225,8 @@ CASES = (
     Case("/v1/attention", "250 letters", TRANSLATOR, lambda: {"text": "a" * 250, "heads": "mean"}, WORD),
     Case("/v1/next", "250 letters", TRANSLATOR, lambda: {"text": "a" * 250, "at": 0}, {**WORD, "at": 0}),
     Case("/v1/beam", "250 letters, beam 16", TRANSLATOR, lambda: {"text": "a" * 250, "beam": 16}, WORD),
+    Case("/v1/forward", "60 letters, every layer", TRANSLATOR, lambda: {"text": "a" * 60}, WORD),
+    Case("/v1/forward", "60 words, every layer", WRITER, lambda: {"text": "a b " * 30}, WORD),
     Case("/v1/answer", "1 text of 50,000 letters", READER, lambda: {"inputs": ["a b " * 12_500]}),
     Case("/v1/answer", "1,000 texts of 50 letters", READER, lambda: {"inputs": ["a b c d e " * 5] * 1000}),
     Case("/v1/answer", "1,000 pictures", SEER, lambda: {"inputs": [flag()] * 1000}),

@@ -14,9 +14,9 @@ from test_documents import command_lines, parsed
 from toys import TOYS, open_trained_toy
 
 from regard.cli import main
-from regard.commands.card.facts import data_files
 from regard.data.catalogue.entries import find
 from regard.data.prepared import SPLITS
+from regard.runs.card.facts import data_files
 from regard.runs.kept_scores import read_scores
 
 pytestmark = pytest.mark.usefixtures("no_curves")

@@ -48,7 +48,9 @@ class Limits(Options):
     tokens: int = Field(default=1000, ge=1, description="Most tokens to write after a prompt.")
     drawings: int = Field(default=64, ge=1, description="Most drawings in a request.")
     mapped: int = Field(default=1000, ge=2, description="Most words on a map.")
-    weights: int = Field(default=2_000_000, ge=1, description="Most attention weights in one answer.")
+    weights: int = Field(
+        default=2_000_000, ge=1, description="Most attention weights, or numbers of a forward pass, in one answer."
+    )
     vectors: int = Field(default=2_000_000, ge=1, description="Most numbers of vectors in one answer.")
     nodes: int = Field(default=5000, ge=1, description="Most hypotheses of a beam in one answer.")
     seconds: float = Field(default=60.0, gt=0, le=3600, description="Most seconds for a request, including waiting.")

@@ -30,7 +30,7 @@ COMMANDS: dict[str, Room] = {
     "show": Room("regard.commands.show.command:app", "Draw lessons: gradients, gates, losses, galleries."),
     "heads": Room("regard.commands.heads:command", "Rank attention heads by sharpness, diagonal or alignment."),
     "info": Room("regard.commands.info:command", "Describe a model folder: sizes, scores, cost."),
-    "card": Room("regard.commands.card.command:command", "Write a model card: data, figures, limits, files."),
+    "card": Room("regard.commands.card:command", "Write a model card: data, figures, limits, files."),
     "average": Room("regard.commands.average:command", "Average the last checkpoints of a run."),
     "serve": Room("regard.commands.serve:command", "Serve models with a web page and a REST API."),
     "export": Room("regard.commands.export:command", "Write a model for CTranslate2, ONNX or Marian."),

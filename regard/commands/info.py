@@ -4,16 +4,13 @@ import textwrap
 from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from regard.base.faults import Fault, printable
-from regard.base.recipe import Options, Recipe
+from regard.base.recipe import Options
 from regard.console import print_json
-
-if TYPE_CHECKING:
-    from regard.families.model_folder import Description
 
 WIDTH = 100  # columns of the lines on a model's sizes
 
@@ -45,6 +42,7 @@ def command(
 def _say_model(model: Path, length: int, as_json: bool) -> None:
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.families.abilities import verbs_of
+    from regard.runs.description import describe, known
     from regard.runs.kept_scores import read_scores, score_in_words
     from regard.training.pace import read_course
 
@@ -85,24 +83,6 @@ def _say_model(model: Path, length: int, as_json: bool) -> None:
         print(f"{'export':15}for {name}, in {model / name}")
 
 
-def describe(folder: Path, size: int) -> "Description":
-    """Describe the model in a folder, from its files if possible; the cost is for an input of this size."""
-    from regard.families.model_folder import describe_folder
-
-    return describe_folder(folder, size) or _describe_loaded(folder, size)
-
-
-def _describe_loaded(folder: Path, size: int) -> "Description":
-    """Describe a model whose family cannot be described from its files alone."""
-    from regard.families.model_folder import Description
-    from regard.protocols import Describes
-    from regard.verbs.opening import model_in
-
-    loaded = model_in(folder)
-    cost = loaded.task.cost(size) if isinstance(loaded.task, Describes) else {}
-    return Description(loaded.recipe, loaded.facts(), cost)
-
-
 def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> None:
     from regard.base.model_folder import read_recipe
     from regard.base.recipe import apply_settings
@@ -121,29 +101,6 @@ def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> 
         return
     for name, words in budget_lines(budget, gpus):
         print(f"{name:15}{words}")
-
-
-def known(folder: Path, recipe: Recipe) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what a model folder records about its data and certainty, as facts and in words."""
-    from regard.base.model_folder import CERTAINTY, read_folder, read_manifest, read_recipe
-    from regard.runs.about import about_in_words, data_names, read_about
-
-    about, table, certainty = read_about(folder), read_recipe(folder), None
-    if recipe.task == "translation" and CERTAINTY in read_manifest(folder):
-        from regard.verbs.translate.certainty import certainty_in
-
-        certainty = certainty_in(read_folder(folder, [CERTAINTY]), folder)
-    facts = {
-        "description": recipe.description,
-        "data": data_names(table),
-        "amount": about.amount and asdict(about.amount),
-        "examples": about.examples,
-        "certainty": certainty and certainty.model_dump(),
-    }
-    words = about_in_words(about, table)
-    if certainty:
-        words["unsure"] = f"of outputs whose {certainty.measure} is below {certainty.threshold}"
-    return facts, words
 
 
 def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:

@@ -13,7 +13,7 @@ from regard.tasks import TASKS
 
 _OUTPUT = ("translate", "generate", "caption", "transcribe", "answer", "speak", "draw")
 _VECTORS = ("embed", "neighbours", "analogy", "map")
-_LOOKING = ("look", "attention", "next", "beam", "heads")
+_LOOKING = ("look", "attention", "next", "beam", "forward", "heads")
 # Verbs that serve the same purpose, the likelier first; some are only addresses of the server.
 PURPOSES = (_OUTPUT, _VECTORS, _LOOKING)
 # All verbs, in the order in which people see them.
@@ -33,6 +33,11 @@ def verbs_of(family: str, task: str) -> list[str]:
         can -= {"look", "heads"}
     can -= {verb for verb, has in (("heads", row.heads), ("embed", row.embeds)) if not has}
     return [*(verb for verb in VERBS if verb in can), *(verb for verb in row.way(task).can if verb not in VERBS)]
+
+
+def is_followed(family: str, task: str) -> bool:
+    """Return True if a sentence can be followed through such a model, from tokens to logits."""
+    return task in FAMILIES[family].followed_for
 
 
 def has(task: type, capability: type) -> bool:

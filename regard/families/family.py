@@ -23,6 +23,7 @@ class Family:
     heads: bool = True  # True if they have attention heads to report on, if the task can
     embeds: bool = True  # True if they have word vectors to return, if the task can
     blind_for: tuple[str, ...] = ()  # tasks for which they have none of these
+    followed_for: tuple[str, ...] = ()  # tasks in which a sentence can be followed from tokens to logits
     toy: str | None = None  # the toy for `regard check-family`, as module:name
     cost: str | None = None  # function that computes the cost of an input from options and weight shapes, without torch
 

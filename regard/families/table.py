@@ -13,6 +13,7 @@ _FAMILIES: dict[str, Family] = {
         model="Transformer",
         options="regard.models.transformer.options:TransformerOptions",
         cost="regard.models.transformer.options:transformer_cost",
+        followed_for=("translation",),
     ),
     "seq2seq": Family(
         summary="recurrent encoder and decoder, without attention or with Bahdanau's or Luong's",
@@ -253,6 +254,7 @@ _FAMILIES: dict[str, Family] = {
         module="regard.models.bert",
         model="Bert",
         options="BertOptions",
+        followed_for=("masked",),
     ),
     "rnnlm": Family(
         summary="recurrent layers that read a text word by word and predict how it continues",
@@ -272,6 +274,7 @@ _FAMILIES: dict[str, Family] = {
         model="GPT",
         options="regard.models.gpt.options:GPTOptions",
         cost="regard.models.gpt.options:gpt_cost",
+        followed_for=("language",),
     ),
     "from-gates": Family(
         summary="five steps from the gates of a GRU to attention with heads, each a language model that looks back",

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.base.doors import TEXT
+from regard.serving.cards import Cards
 from regard.serving.flow import Endpoint, OwnDoor, Service
 from regard.serving.http.refusals import Refusal
 from regard.serving.http.replies import json_response
@@ -55,7 +56,7 @@ def _page() -> Endpoint:
 
 def about_doors() -> list[OwnDoor]:
     """Return the doors that are open whatever the models can do."""
-    page = _page()
+    page, cards = _page(), Cards()
 
     async def favicon(service: Service, request: Request) -> Response:
         request.path_params["name"] = "favicon.svg"
@@ -75,6 +76,8 @@ def about_doors() -> list[OwnDoor]:
         get("/metrics", metrics, summary="Metrics for Prometheus.", other_kinds=(TEXT,), may_fail=(400,)),
         get("/", page),
         get("/docs", docs),
+        get("/card", cards.page),
+        get("/card.md", cards.file),
         get("/page/{name:path}", page),
         get("/favicon.ico", favicon),
     ]

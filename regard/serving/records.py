@@ -56,7 +56,8 @@ class ModelAnswer(DoorAnswer):
     The description comes from its recipe, data are the names of its training data, and examples are texts that it was
     not trained on. The context is the number of tokens that a language model can look back at, if limited. Speakers are
     the voices of a model that speaks. The extent is the usual width and height of the drawings of a model that draws
-    strokes. best_by is the measure that chose its weights, if any did.
+    strokes. best_by is the measure that chose its weights, if any did. The card is the address of its model card on
+    this server.
     """
 
     name: str
@@ -77,6 +78,7 @@ class ModelAnswer(DoorAnswer):
     scores: list[dict[str, Any]]
     best_by: str | None = None
     hardly_trained: HardlyTrained | None = None
+    card: str | None = None
 
 
 class TranslatorAnswer(ModelAnswer):

@@ -6,12 +6,14 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from regard.base.faults import Fault
 from regard.base.pauses import load_beside_pauses
 from regard.base.requests.rules import VerbRequest
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
-from regard.families.abilities import ADDRESS, refusal
+from regard.families.abilities import ADDRESS, is_followed, refusal
+from regard.families.model_folder import Description
 from regard.serving.known import known_of, read_scores
 from regard.serving.languages import is_named, name_of
 from regard.serving.records import CertaintyAnswer, Language, ModelAnswer, TranslatorAnswer
@@ -53,6 +55,21 @@ class Served(ABC):
         """The abilities that have an address."""
         return self.can
 
+    @property
+    def loaded_description(self) -> Description | None:
+        """Facts about the model, if it is loaded."""
+        return None
+
+    @property
+    def origin(self) -> Path | None:
+        """The folder that it was loaded from, if there is one."""
+        return None
+
+    @property
+    def card(self) -> str:
+        """The address of its model card, from the page."""
+        return f"card?{urlencode({'model': self.name})}"
+
     def refuse(self, verb: str) -> Fault:
         """Return a fault that the model cannot do this, and which address to use instead."""
         gives = f"The model {self.name} does not answer at {ADDRESS.format(verb)}: it gives {self.gives}"
@@ -76,13 +93,22 @@ class ServedModel(Served):
         self.reads, self.gives, self.verb = input_kind(self.model.recipe), kind.gives, kind.verb
 
     @property
+    def origin(self) -> Path:
+        return self.folder
+
+    @property
     def model(self) -> Any:
         return self._model
 
     @property
+    def loaded_description(self) -> Description:
+        return Description(self.model.recipe, self.model.facts(), {})
+
+    @property
     def can(self) -> Sequence[str]:
         verbs_with_door = {door.can for door in verb_doors()}
-        return [verb for verb in self.model.verbs if verb in verbs_with_door]
+        verbs = [verb for verb in self.model.verbs if verb in verbs_with_door]
+        return [*verbs, "forward"] if is_followed(self.model.recipe.family, self.model.recipe.task) else verbs
 
     def describe(self) -> ModelAnswer:
         recipe = self.model.recipe
@@ -99,6 +125,7 @@ class ServedModel(Served):
             extent=self.model.task.extent if self.reads == "drawing" else None,
             can=list(self.can),
             scores=read_scores(self.folder),
+            card=self.card,
         )
 
 
@@ -128,6 +155,10 @@ class ServedTranslator(FolderTranslator, Served):
         return other
 
     @property
+    def origin(self) -> Path:
+        return self.folder
+
+    @property
     def model(self) -> "TranslationModel":
         """The torch model, loaded when first needed; meanwhile the export serves other requests."""
         return self._model if self._is_loaded else load_beside_pauses(self._load)
@@ -135,6 +166,10 @@ class ServedTranslator(FolderTranslator, Served):
     @property
     def _is_loaded(self) -> bool:
         return "_model" in vars(self)
+
+    @property
+    def loaded_description(self) -> Description | None:
+        return Description(self.model.recipe, self.model.facts(), {}) if self._is_loaded else None
 
     def _load(self) -> "TranslationModel":
         return super().model
@@ -166,11 +201,12 @@ class ServedTranslator(FolderTranslator, Served):
     @property
     def can(self) -> Sequence[str]:
         always = ("translate", "sample", "force", "prefix", "constrain", "next", "beam", "embed")
-        return (*always, "attention") if self.blocks else always
+        looks = ("attention",) if self.blocks else ()
+        return (*always, *looks, "forward") if is_followed(self.recipe["family"], "translation") else (*always, *looks)
 
     @property
     def verbs(self) -> Sequence[str]:
-        return [verb for verb in ("translate", "embed", "attention", "next", "beam") if verb in self.can]
+        return [verb for verb in ("translate", "embed", "attention", "next", "beam", "forward") if verb in self.can]
 
     def describe(self) -> TranslatorAnswer:
         return TranslatorAnswer(
@@ -182,6 +218,7 @@ class ServedTranslator(FolderTranslator, Served):
             preset=self.recipe["model"].get("preset"),
             can=list(self.can),
             scores=read_scores(self.folder),
+            card=self.card,
             source=_language(self.source),
             target=_language(self.target),
             engine=self.engines[0],

@@ -18,8 +18,8 @@ from regard.viewing.sealed import FRAME, data_block
 from regard.viewing.texts import in_every_language, read_texts
 
 INDEX, DOCS, JUDGE = "index.html", "docs.html", "judge.html"  # the pages, which contain all texts
-COURSE = "course.html"  # a page that also names its language
-_NOT_SENT = ("texts", FRAME, COURSE)  # only parts of other files
+CARD, COURSE = "card.html", "course.html"  # pages that have more to fill in
+_NOT_SENT = ("texts", FRAME, CARD, COURSE)  # only parts of other files
 _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -58,6 +58,11 @@ def page_files() -> dict[str, PageFile]:
 def course_page(language: str) -> PageFile:
     """Return the page of the course's lessons in a language."""
     return _file(COURSE, _with_texts(COURSE, language=language))
+
+
+def card_page(**parts: str) -> PageFile:
+    """Return the page of a model card: its title, and its body and head as HTML."""
+    return _file(CARD, _with_texts(CARD, **parts))
 
 
 def _file(name: str, content: bytes) -> PageFile:

@@ -1,18 +1,18 @@
 """The forward pass of one sentence as a tree of layers: in a terminal, as a picture, as numbers and as a page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.viewing.canvas import INK, SOFT, canvas, check_suffix, missing_glyphs, save_figure, show_token
+from regard.viewing.canvas import INK, SOFT, canvas, check_suffix, missing_glyphs, save_figure, show_token, show_word
 from regard.viewing.head_steps import SHOWN, fixed_text, number_colours, number_text, plain_numbers
 from regard.viewing.page import refuse_many_weights
 from regard.viewing.sealed import SealedPage
 from regard.viewing.texts import read_texts
-from regard.viewing.written import percent, table_lines
+from regard.viewing.written import percent, table_lines, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,16 +161,20 @@ def forward_page(forward: ForwardPass) -> SealedPage:
     return SealedPage(SCRIPT, STYLES, forward_data(forward))
 
 
-def forward_data(forward: ForwardPass) -> dict[str, Any]:
-    """Return the data of the page."""
+def forward_data(forward: ForwardPass, places: Collection[str] | None = None) -> dict[str, Any]:
+    """Return the data of the page, or, for a page that asks as it opens layers, those of the layers at some places.
+
+    A place counts from 0 on each level: "3.0" is the first layer inside the fourth. Layers elsewhere have no values,
+    and nothing inside.
+    """
     return {
-        "text": show_token(forward.heading),
-        "layers": [_layer_data(forward, layer) for layer in forward.layers],
+        "text": show_word(forward.heading),
+        "layers": [_layer_data(forward, layer, str(at), places) for at, layer in enumerate(forward.layers)],
         "guesses": [
             {
-                "place": show_token(guess.place),
+                "place": visible(guess.place),
                 "tokens": [
-                    [show_token(token), round(logit, 3), round(chance, 5)] for token, logit, chance in guess.tokens
+                    [visible(token), round(logit, 3), float(f"{chance:.3g}")] for token, logit, chance in guess.tokens
                 ],
             }
             for guess in forward.guesses
@@ -178,20 +182,35 @@ def forward_data(forward: ForwardPass) -> dict[str, Any]:
     }
 
 
-def _layer_data(forward: ForwardPass, layer: Layer) -> dict[str, Any]:
-    columns = layer.columns or [str(place + 1) for place in range(layer.shown)]
-    return {
+def _layer_data(forward: ForwardPass, layer: Layer, place: str, places: Collection[str] | None) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "place": place,
         "name": layer.name,
         "kind": layer.kind,
         "number": layer.number,
         "norm": round(layer.norm, 3),
         "shape": list(layer.values.shape),
-        "rows": [show_token(name) for name in layer.rows],
-        "columns": [show_token(name) for name in columns],
         "query": forward.row(layer),
-        "values": plain_numbers(np.round(layer.values[:, : layer.shown], 3)),
-        "inside": [_layer_data(forward, inner) for inner in layer.inside],
     }
+    if places is not None and place not in places:
+        return data | {"rows": [], "columns": [], "values": None, "inside": []}
+    columns = layer.columns or [str(number + 1) for number in range(layer.shown)]
+    return data | {
+        "rows": [visible(name) for name in layer.rows],
+        "columns": [visible(name) for name in columns],
+        "values": plain_numbers(np.round(layer.values[:, : layer.shown], 3)),
+        "inside": [_layer_data(forward, inner, f"{place}.{at}", places) for at, inner in enumerate(layer.inside)],
+    }
+
+
+def count_numbers(layers: Sequence[Layer], places: Collection[str] | None = None, above: str = "") -> int:
+    """Return how many numbers `forward_data` would hold of these layers."""
+    count = 0
+    for at, layer in enumerate(layers):
+        place = f"{above}{at}"
+        if places is None or place in places:
+            count += len(layer.rows) * layer.shown + count_numbers(layer.inside, places, f"{place}.")
+    return count
 
 
 def draw_forward(forward: ForwardPass, path: Path, depth: int = DEPTH) -> set[str]:

@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, SOFT, canvas, check_suffix, missing_glyphs, save_figure, show_token
+from regard.viewing.canvas import (
+    FAINT,
+    INK,
+    SOFT,
+    canvas,
+    check_suffix,
+    missing_glyphs,
+    save_figure,
+    show_token,
+    show_word,
+)
 from regard.viewing.sealed import SealedPage
 from regard.viewing.texts import read_texts
-from regard.viewing.written import table_lines
+from regard.viewing.written import table_lines, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,23 +156,26 @@ def steps_to_json(steps: HeadSteps) -> dict[str, Any]:
 
 def plain_numbers(values: np.ndarray) -> list[list[float | None]]:
     """Return a matrix as lists, with None for −∞, which JSON does not have."""
-    return [[float(value) if np.isfinite(value) else None for value in row] for row in values]
+    numbers = values.astype(object)
+    numbers[~np.isfinite(values)] = None
+    plain: list[list[float | None]] = numbers.tolist()
+    return plain
 
 
 def steps_page(steps: HeadSteps) -> SealedPage:
     """Return the page that steps through the stages."""
     data = {
-        "text": show_token(steps.text),
+        "text": show_word(steps.text),
         "side": steps.side,
         "layer": steps.layer,
         "head": steps.head,
-        "query": show_token(steps.query),
+        "query": visible(steps.query),
         "stages": [
             {
                 "name": stage.name,
                 "formula": stage.formula,
-                "rows": [show_token(name) for name in stage.rows],
-                "columns": stage.heads,
+                "rows": [visible(name) for name in stage.rows],
+                "columns": [visible(name) for name in stage.columns] or stage.heads,
                 "query": stage.query,
                 "width": stage.values.shape[1],
                 "values": plain_numbers(np.round(stage.values[:, : stage.shown], 4)),

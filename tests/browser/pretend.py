@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from pretend_captions import DESCRIBER, WATCHER, caption_pictures, look_at_frames, look_at_places
+from pretend_passes import follow
 from pretend_sounds import look_over_time, speak, transcribe
 from pretend_writing import read_prompt, told
 
@@ -45,7 +46,7 @@ LIMITS = {
 }
 
 
-def _described(name: str, source: str, target: str) -> dict[str, Any]:
+def _described(name: str, source: str, target: str, *more: str) -> dict[str, Any]:
     names = {"en": "English", "pt": "Portuguese"}
     return {
         "name": name,
@@ -53,11 +54,15 @@ def _described(name: str, source: str, target: str) -> dict[str, Any]:
         "target": {"code": target, "name": names[target]},
         "engine": "torch",
         "decoding": {"beam": 2},
-        "can": ["translate", "attention", "next", "beam"],
+        "can": ["translate", "attention", "next", "beam", *more],
     }
 
 
-MODELS = [_described("plain", "en", "pt"), _described("loud", "en", "pt"), _described("back", "pt", "en")]
+MODELS = [
+    _described("plain", "en", "pt", "forward"),
+    _described("loud", "en", "pt"),
+    _described("back", "pt", "en", "forward"),
+]
 
 
 def translated(text: str, model: str = "plain") -> str:
@@ -114,7 +119,7 @@ class Pretending:
         return [question for name, question in self.asked if name == path]
 
     def answer(self, path: str, question: dict[str, Any]) -> Any:
-        answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}
+        answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam, "/v1/forward": follow}
         answers |= {"/v1/answer": _answer, "/v1/look": _look, "/v1/prompt": read_prompt}
         answers |= {"/v1/speak": speak, "/v1/transcribe": transcribe}
         answers |= {"/v1/draw": _draw, "/v1/caption": caption_pictures}

@@ -157,7 +157,7 @@ def test_all_that_is_said_comes_from_the_texts(browser: Browser, server: Pretend
     data = {*WORDS, *WORDS.values(), "talvez", "tal", "torch", "regard", "English", "Portuguese"}
     browser.open(f"{server.address}other", f"#{urlencode({'text': TEXT, 'models': 'plain'})}")
     browser.wait("return document.getElementById('why').hidden", wanted=False)
-    for view in ("attention", "next", "others", "beam"):
+    for view in ("attention", "next", "others", "beam", "forward"):
         browser.run("document.getElementById(arguments[0]).click()", f"{view}-tab")
         settle(browser)
     seen, shorter = "", browser.run(SEEN)

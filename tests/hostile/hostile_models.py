@@ -337,7 +337,7 @@ def read_scores(path: Path) -> object:
 
 def read_card_data(path: Path) -> object:
     """Read what a card says about the files that text was prepared from."""
-    from regard.commands.card.facts import data_files
+    from regard.runs.card.facts import data_files
 
     return list(data_files({"train": ["some.txt"]}, path.parent))
 

@@ -195,7 +195,7 @@ READERS: dict[str, Reader] = {
     "model, scores": Reader(
         ("runs.kept_scores",), models.make_toy("transformer", "scores.json"), models.read_scores, models.vouch
     ),
-    "card, purpose": Reader(("commands.card.facts",), models.make_corpus("purpose.json"), models.read_card_data),
+    "card, purpose": Reader(("runs.card.facts",), models.make_corpus("purpose.json"), models.read_card_data),
     "model, about": Reader(
         ("runs.about",), models.make_toy("transformer", "about.json"), models.read_scores, models.vouch
     ),

@@ -19,7 +19,7 @@ from regard.serving.openapi import document
 from regard.verbs.answer.door import AnswerBody
 from regard.verbs.embed.door import EmbedBody
 from regard.verbs.generate.door import GenerateBody
-from regard.verbs.look.door import AttentionBody, BeamBody, NextBody
+from regard.verbs.look.door import AttentionBody, BeamBody, ForwardBody, NextBody
 from regard.verbs.translate.door import TranslateBody
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
@@ -50,6 +50,7 @@ BODIES = {
     AttentionBody: {"text": "Ana reads."},
     NextBody: {"text": "Ana reads."},
     BeamBody: {"text": "Ana reads."},
+    ForwardBody: {"text": "Ana reads."},
     AnswerBody: {"inputs": [3]},
     GenerateBody: {"prompt": "Ana"},
     EmbedBody: {"text": "Ana reads."},
@@ -59,7 +60,8 @@ VALUES = st.sampled_from(
     [
         None, True, False, 0, 1, 2, 2.0, 2.5, -1, 2**31, 2**63, "", " ", "\x1c", "\x85", "\ufeff", "Eu", "auto",
         "torch", "onnx", "ctranslate2", "chrf", "cider", "split", "refuse", "words", "mean", "cross", [], ["Eu"], [" "],
-        ["Eu", "amo"], ["cross"], [["Eu"]], [["Eu"], ["amo"]], [[], []], [1], [0], [2.0], ["Eu", 1], [["Eu"], "amo"],
+        ["Eu", "amo"], ["cross"], ["3", "3.0"], ["3."], ["3\n"],
+        [["Eu"]], [["Eu"], ["amo"]], [[], []], [1], [0], [2.0], ["Eu", 1], [["Eu"], "amo"],
         {}, {"top_k": 3}, {"top_k": 3.0}, {"seed": -1}, {"groups": 2}, {"stop": "first"}, {"stop": None}, {"beam": 2},
         {"sampling": {}}, {"nonsense": 1},
     ]
@@ -116,6 +118,8 @@ def test_fields_that_do_not_go_together_are_described(client: httpx.Client, more
         ("next", "NextBody", {"at": 1, "prefix": "Eu"}),
         ("next", "NextBody", {"before": [], "at": 0}),
         ("beam", "BeamBody", {"text": ""}),
+        ("forward", "ForwardBody", {"output": "a", "tokens": ["Eu"]}),
+        ("forward", "ForwardBody", {"opened": ["first"]}),
     ],
 )
 def test_so_are_those_of_the_views(client: httpx.Client, view: str, kind: str, more: dict[str, Any]) -> None:

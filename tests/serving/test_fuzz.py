@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 from regard.base.doors import Door
 from regard.serving.app import every_door
 
-POSTS = ("/translate", "/detect", "/v1/translate", "/v1/attention", "/v1/next", "/v1/beam")
+POSTS = ("/translate", "/detect", "/v1/translate", "/v1/attention", "/v1/next", "/v1/beam", "/v1/forward")
 QUIET = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -50,7 +50,7 @@ def described(running: str) -> Any:
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
-TRANSLATORS_CAN = (None, "translate", "attention", "next", "beam")
+TRANSLATORS_CAN = (None, "translate", "attention", "next", "beam", "forward")
 DESCRIBED = [door for door in every_door() if door.summary and door.can in TRANSLATORS_CAN]
 
 
@@ -122,7 +122,7 @@ def test_odd_texts_are_translated(client: httpx.Client, text: str) -> None:
     assert isinstance(answered(client, "/detect", json.dumps({"q": text}).encode()), list)
 
 
-@pytest.mark.parametrize("view", ["attention", "next", "beam"])
+@pytest.mark.parametrize("view", ["attention", "next", "beam", "forward"])
 @pytest.mark.parametrize("text", ["Ana \udfff\x00 reads", "\u200b", "<b>🙂", "a" * 2000], ids=ascii)
 def test_odd_texts_are_looked_at(client: httpx.Client, view: str, text: str) -> None:
     answered(client, f"/v1/{view}", json.dumps({"text": text, "model": "forth"}).encode())
@@ -149,7 +149,8 @@ values = st.recursive(
 )
 names = st.sampled_from(
     ["q", "source", "target", "format", "alternatives", "text", "model", "beam", "n_best", "search", "sample", "mbr",
-     "prefix", "before", "required", "forbidden", "forced", "with", "stream", "sides", "layers", "at", "kept"]
+     "prefix", "before", "required", "forbidden", "forced", "with", "stream", "sides", "layers", "at", "kept",
+     "query", "opened"]
 )  # fmt: skip
 
 

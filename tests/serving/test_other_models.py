@@ -130,6 +130,14 @@ def test_the_next_token_and_going_on_from_another(others: httpx.Client, models: 
     assert went_on["tokens"][:2] == [*choice_report["before"], other]
 
 
+@pytest.mark.parametrize("name", ["opus", "uneven", "recurrent encoder"])
+def test_the_forward_pass_has_every_head(others: httpx.Client, name: str) -> None:
+    def heads(layers: list[dict[str, Any]]) -> int:
+        return sum((layer["kind"] == "head") + heads(layer["inside"]) for layer in layers)
+
+    assert heads(asked(others, "forward", name)["layers"]) == sum(map(sum, HEADS[name].values()))
+
+
 @pytest.mark.parametrize("name", HEADS)
 def test_the_beam(others: httpx.Client, models: Any, name: str) -> None:
     beam, tree = asked(others, "beam", name, beam=3), beam_tree(models[name], TEXT, 3)

@@ -25,6 +25,7 @@ from regard.verbs.draw.door import DrawBody, check_drawings
 from regard.verbs.embed.door import EmbedAnswer, EmbedBody
 from regard.verbs.generate.door import GenerateBody
 from regard.verbs.inputs import check_inputs
+from regard.verbs.look.door import ForwardBody
 from regard.verbs.speak.door import SpeakBody, check_speech
 from regard.verbs.table import verb_doors
 from regard.verbs.transcribe.door import TranscribeBody
@@ -59,7 +60,7 @@ def black(side: int, frames: int = 1) -> PictureInput:
 
 
 def model(reads: str = "text") -> Any:
-    return SimpleNamespace(name="toy", reads=reads, decoding=SimpleNamespace(beam=4))
+    return SimpleNamespace(name="toy", reads=reads, can=["translate"], decoding=SimpleNamespace(beam=4))
 
 
 def test_every_verb_has_a_price() -> None:
@@ -129,6 +130,8 @@ def test_a_small_file_that_holds_much_costs_more_than_a_large_one_that_holds_lit
         ("/v1/generate", GenerateBody(prompt=["ab", ""], tokens=10, samples=3), [33.0, 31.0]),
         ("/v1/embed", EmbedBody(text=["abc", "a"]), [4.0, 2.0]),
         ("/v1/answer", AnswerBody(inputs=["abc", 7], beam=2), [8.0, 2.0]),
+        ("/v1/forward", ForwardBody(text="abc"), [40.0]),  # a search by a beam of 4, and the pass
+        ("/v1/forward", ForwardBody(text="abc", tokens=["a"]), [24.0]),
         ("/v1/neighbours", NeighboursBody(words=["a", "b"], count=1000), [5.0, 5.0]),
         ("/v1/map", MapBody(words=["a", "b"], around=4), [10.0]),
         ("/v1/map", MapBody(count=300, method="t-sne"), [3000.0]),

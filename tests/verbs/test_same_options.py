@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import regard
-from regard.base.doors import LanguagesBody
+from regard.base.doors import LanguagesBody, ModelBody
 from regard.base.places import find_place
 from regard.base.requests.rules import VerbRequest
 from regard.verbs.table import ROOMS, verb_doors
@@ -127,6 +127,16 @@ def lacking(verb: str) -> dict[str, set[str]]:
 @pytest.mark.parametrize("verb", ROOMS)
 def test_every_door_can_do_what_the_others_can(verb: str) -> None:
     assert lacking(verb) == {}
+
+
+def test_the_forward_pass_takes_the_options_of_its_lesson() -> None:
+    from regard.commands.show.attention import forward
+    from regard.verbs.look.door import ForwardBody
+
+    typed = {{"target": "output"}.get(name, name) for name in parameters(forward)} - FILES
+    served = fields_of(ForwardBody) - fields_of(ModelBody)
+    # A page opens layers one by one where a terminal has a depth, and knows tokens by name.
+    assert served == typed - {"depth"} | {"text", "tokens", "opened"}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.serving.static import COURSE, page_files
+from regard.serving.static import CARD, COURSE, page_files
 from regard.viewing import (
     choices,
     contexts,
@@ -58,7 +58,13 @@ PAGES = (
 )
 ENTRIES = [f"views/{page.SCRIPT}" for page in PAGES]
 # The pages that a server delivers, and their scripts.
-SERVED = {"index.html": "main.js", "docs.html": "docs.js", "judge.html": "judge.js", "course.html": "course.js"}
+SERVED = {
+    "index.html": "main.js",
+    "docs.html": "docs.js",
+    "judge.html": "judge.js",
+    "card.html": "card.js",
+    "course.html": "course.js",
+}
 PAGE = Path(str(modules.PAGE))
 SCRIPTS = sorted(PAGE.rglob("*.js"))
 NAMES = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+|\[[^\]]+\])", re.MULTILINE)
@@ -197,6 +203,6 @@ def test_the_served_page_asks_for_all_its_scripts_at_once() -> None:
 
 def test_a_browser_finds_every_file_where_it_lies() -> None:
     sent = page_files()
-    unsent = {sealed.FRAME, COURSE, *(f"texts/{language}.json" for language in LANGUAGES)}
+    unsent = {sealed.FRAME, CARD, COURSE, *(f"texts/{language}.json" for language in LANGUAGES)}
     assert set(sent) | unsent == {name_of(path) for path in PAGE.rglob("*") if path.is_file()}
     assert sent["views/graph.js"].content == (PAGE / "views" / "graph.js").read_bytes()

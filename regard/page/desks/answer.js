@@ -6,6 +6,7 @@ import { byId, element, percent, section } from "../parts/common.js";
 import { encoded } from "../parts/encoding.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { mountLooking, showLooking } from "./answer/looking.js";
+import { makePassing } from "./passing.js";
 import { savable } from "../parts/saving.js";
 import { ask } from "../parts/server.js";
 import { makeSketchField, sketched } from "./answer/sketching.js";
@@ -14,6 +15,7 @@ import { duration, say } from "../parts/texts.js";
 
 /** @import { Attributes } from "../parts/common.js" */
 /** @import { Model } from "../parts/server.js" */
+/** @import { Passing } from "./passing.js" */
 
 const SHOWN = 10; // answers, the most probable first
 // The kind of input a model reads -> the attributes of the field for it.
@@ -34,6 +36,8 @@ let models = [];
 let limits = {};
 /** @type {any} */
 let shown = null; // the displayed answer
+/** @type {Passing} */
+let passing;
 
 const hideAnswer = () => ["answer-part", "looking"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("answer-part", "answer-trouble", hideAnswer);
@@ -47,6 +51,7 @@ export function followAnswering() {
   const { answerer, input } = wished();
   if (models.some(({ name }) => name === answerer)) byId("answerer").value = answerer;
   makeField();
+  passing.follow();
   if (["picture", "drawing"].includes(model().reads) || input === undefined) return forgetAnswer();
   fillField(input);
   answerAgain();
@@ -68,6 +73,7 @@ function makeField() {
   for (const name of ["input-title", "ask"]) byId(name).hidden = kind === "drawing"; // sent after each stroke
   byId("raw-label").hidden = model().reads !== "tokens";
   byId("second-label").hidden = !model().pairs;
+  passing.offer([model()]);
   showKnowledge(byId("answer-knowing"), [model()], (text) => {
     fillField(text);
     answerAgain();
@@ -121,6 +127,7 @@ async function given() {
 /** Ask for the answer to the input; an earlier request that is still pending is cancelled. */
 export async function answerAgain() {
   const asked = model();
+  passing.again();
   await asking.attempt(async (signal) => {
     const input = await given();
     if (signal.aborted) return;
@@ -216,7 +223,8 @@ export function mountAnswering(served, granted) {
   const trouble = element("p", { id: "answer-trouble", class: "trouble", role: "alert", hidden: "" });
   const looking = element("div", { id: "looking", hidden: "" });
   const knowing = element("div", { id: "answer-knowing", class: "knowing" });
-  byId("answer-desk").append(form, knowing, preview, trouble, part, looking);
+  passing = makePassing("input", () => String(byId("input").value ?? ""));
+  byId("answer-desk").append(form, knowing, preview, trouble, part, looking, passing.root);
   savable(part, "answer", () => shown);
   mountLooking(looking);
   preview.addEventListener("error", () => (preview.hidden = true)); // not a picture; the server says so too
@@ -226,6 +234,7 @@ export function mountAnswering(served, granted) {
     makeField();
     answerAgain();
   });
+  form.addEventListener("input", passing.typed);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     answerAgain();

@@ -17,6 +17,7 @@ import { decimal, isSaid, say, sayParts } from "./texts.js";
  * @property {Score[]} [scores]
  * @property {string} [best_by]
  * @property {{ validated: boolean } | null} [hardly_trained]
+ * @property {string | null} [card]
  */
 
 // The first of these that exists is shown if the weights were chosen by a loss or by none of the scores.
@@ -51,7 +52,8 @@ function paragraph(model) {
   const said = description ? sayParts("knowing.knows", knows) : [knows.model];
   const hardly = caution(model);
   const cautioned = hardly ? [" ", element("strong", {}, hardly)] : [];
-  return element("p", {}, ...said, warned, ...cautioned, facts ? element("small", {}, ` ${facts}`) : "");
+  const card = model.card ? [" ", element("a", { class: "card", href: model.card }, say("knowing.card"))] : [];
+  return element("p", {}, ...said, warned, ...cautioned, facts ? element("small", {}, ` ${facts}`) : "", ...card);
 }
 
 /**

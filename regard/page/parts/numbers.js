@@ -1,6 +1,6 @@
 // A table of numbers whose cells are tinted by their size: blue above zero, orange below.
 
-import { element } from "./common.js";
+import { element, tokenParts } from "./common.js";
 import { decimal } from "./texts.js";
 
 /**
@@ -16,13 +16,15 @@ import { decimal } from "./texts.js";
  */
 export function numberTable({ rows, columns, values, query }) {
   const largest = Math.max(...values.flat().map((value) => Math.abs(value ?? 0)), 1e-9);
-  const head = element("tr", {}, element("td"), ...columns.map((name) => element("th", { scope: "col" }, name)));
+  const titles = columns.map((name) => element("th", { scope: "col", dir: "auto" }, ...tokenParts(name)));
+  const head = element("tr", {}, element("td"), ...titles);
   const lines = rows.map((name, place) => {
     const cells = values[place].map((value) => numberCell(value, largest));
-    const label = element("th", { scope: "row", dir: "auto" }, name);
+    const label = element("th", { scope: "row", dir: "auto" }, ...tokenParts(name));
     return element("tr", place === query ? { class: "followed" } : {}, label, ...cells);
   });
-  return element("div", { class: "numbers" }, element("table", {}, element("thead", {}, head), ...lines));
+  const table = element("table", {}, element("thead", {}, head), ...lines);
+  return element("div", { class: "numbers", tabindex: 0 }, table);
 }
 
 /** @type {(value: number | null, largest: number) => HTMLTableCellElement} */

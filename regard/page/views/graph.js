@@ -284,7 +284,7 @@ export function mountGraph(holder) {
   const key = element("ul", { id: "graph-key", "aria-label": say("graph.key") });
   const part = section("graph", say("graph.title"), readout, field, key);
   const numbers = element("details", { id: "graph-numbers" }, element("summary", {}, say("numbers.title")));
-  numbers.append(element("div", { id: "graph-table", class: "numbers" }));
+  numbers.append(element("div", { id: "graph-table" }));
   numbers.addEventListener("toggle", showTable);
   part.append(numbers);
   holder.append(form, element("p", { id: "graph-caption", class: "caption" }), part);

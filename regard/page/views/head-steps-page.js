@@ -1,7 +1,7 @@
 // The page of `regard show attention`: the stages of one head, one after another, as matrices that can be played.
 
 import { remember, wished } from "../parts/address.js";
-import { button, byId, element, section } from "../parts/common.js";
+import { button, byId, element, section, spokenToken } from "../parts/common.js";
 import { enclosed, followAddress, openPlainPage } from "../parts/opening.js";
 import { savable } from "../parts/saving.js";
 import { numberTable } from "../parts/numbers.js";
@@ -30,7 +30,8 @@ followAddress(settle);
 
 /** The head that is shown, and its query. */
 function headName() {
-  const { layer, head, query } = data;
+  const { layer, head } = data;
+  const query = spokenToken(data.query);
   if (!layer) return say("steps.example", { query });
   if (!data.side) return say("steps.head", { layer, head, query });
   return say("steps.side_head", { side: say(`sides.${data.side}`), layer, head, query });

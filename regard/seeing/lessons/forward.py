@@ -47,7 +47,7 @@ _KINDS = {
 
 
 def forward_pass(
-    model: Loaded | Translator, text: str, target: str | None = None, query: int | None = None
+    model: Loaded | Translator, text: str, target: str | Sequence[int] | None = None, query: int | None = None
 ) -> ForwardPass:
     """Follow a sentence through a Transformer translator, a GPT or a BERT."""
     return _forward(pass_sentence(model, text, target), query)

@@ -53,8 +53,11 @@ class Pass:
 
 
 @torch.no_grad()
-def pass_sentence(model: Loaded | Translator, text: str, target: str | None = None) -> Pass:
-    """Let a model read `text`, and a translator also write `target` or its best output; refuse other models."""
+def pass_sentence(model: Loaded | Translator, text: str, target: str | Sequence[int] | None = None) -> Pass:
+    """Let a model read `text`, and a translator also write `target`, a text or tokens, or its best output.
+
+    Other models are refused.
+    """
     if not text.strip():
         raise Fault("There is no text to read; give a sentence with --text.")
     task: Any = model.task
@@ -74,11 +77,14 @@ def pass_sentence(model: Loaded | Translator, text: str, target: str | None = No
     )
 
 
-def _pass_translator(model: Any, network: Transformer, text: str, target: str | None) -> Pass:
+def _pass_translator(model: Any, network: Transformer, text: str, target: str | Sequence[int] | None) -> Pass:
     task = model.task
-    check_length(task, text, 0)
+    _check_count(check_length(task, text, 0))  # before a search that nobody would see
     tokeniser = task.target_for(text)
-    written = model.search_tokens(text) if target is None else tokeniser.encode(target)
+    if target is None:
+        written = model.search_tokens(text)
+    else:
+        written = tokeniser.encode(target) if isinstance(target, str) else list(target)
     if len(written) + 1 > network.options.longest:
         longest = network.options.longest
         raise Fault(f"The target has {len(written) + 1} tokens, but the model takes at most {longest}; shorten it.")
@@ -134,6 +140,10 @@ def placed_embedding(calls: Sequence[Call], name: str) -> Embedded:
 def _tokens(sides: dict[str, Side]) -> dict[str, list[str]]:
     """Return the tokens read on each side of words; refuse a text too long to be shown."""
     tokens = {name: list((side.as_read or side).tokens) for name, side in sides.items() if isinstance(side, Words)}
-    if (longest := max(map(len, tokens.values()))) > MOST_TOKENS:
-        raise Fault(f"The text has {longest} tokens, but the lesson shows {MOST_TOKENS} at most; shorten it.")
+    _check_count(max(map(len, tokens.values())))
     return tokens
+
+
+def _check_count(count: int) -> None:
+    if count > MOST_TOKENS:
+        raise Fault(f"The text has {count} tokens, but at most {MOST_TOKENS} can be shown; shorten it.")

@@ -1,4 +1,4 @@
-"""The doors for looking inside a model: its attention, its next token and its beam."""
+"""The doors for looking inside a model: its attention, its next token, its beam and its forward pass."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -7,12 +7,14 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from regard.base.doors import DoorAnswer, LanguagesBody, ModelBody, Price, Question, Rest, VerbDoor
+from regard.base.doors import DoorAnswer, LanguagesBody, ModelBody, Price, Question, Rest, VerbDoor, check_texts
 from regard.base.pauses import beside_pauses
 from regard.verbs.answer.request import Input
 from regard.verbs.inputs import check_inputs, input_cost
-from regard.verbs.look.request import AttentionRequest, BeamRequest, NextRequest, Side
+from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequest, NextRequest, Side
 from regard.viewing.hypotheses import Fate
+
+_LAYERS = 20.0  # recording all layers costs about as much as reading this many letters
 
 
 class LookBody(ModelBody):
@@ -33,6 +35,10 @@ class NextBody(NextRequest, LanguagesBody):
 
 class BeamBody(BeamRequest, LanguagesBody):
     """The beam search to show as a tree, for one sentence."""
+
+
+class ForwardBody(ForwardRequest, ModelBody):
+    """The sentence to follow through a model, from tokens to logits."""
 
 
 class Text(DoorAnswer):
@@ -125,6 +131,45 @@ class LookAnswer(DoorAnswer):
     remark: str = ""
 
 
+class LayerAnswer(DoorAnswer):
+    """The output of one layer: a row for each token, of which the row `query` is followed.
+
+    The place counts from 0 on each level: 3.0 is the first layer inside the fourth. The shape is that of the whole
+    output, of which only the first columns are sent, and the norm is the mean length of its rows. A layer that is not
+    opened has no values. A value of minus infinity is null.
+    """
+
+    place: str
+    name: str
+    kind: str
+    number: int
+    norm: float
+    shape: list[int]
+    query: int
+    rows: list[str]
+    columns: list[str]
+    values: list[list[float | None]] | None
+    inside: list["LayerAnswer"]
+
+
+class GuessAnswer(DoorAnswer):
+    """The most probable tokens at one place, each with its logit and its probability."""
+
+    place: str
+    tokens: list[tuple[str, float, float]]
+
+
+class ForwardAnswer(DoorAnswer):
+    """The way of a sentence through a model; the output is that of a translator."""
+
+    model: str
+    seconds: float
+    text: str
+    output: str
+    layers: list[LayerAnswer]
+    guesses: list[GuessAnswer]
+
+
 def _views() -> ModuleType:
     """Return the module that looks inside models; it loads torch on first use."""
 
@@ -145,6 +190,14 @@ def _costs_of_sentence(question: Question[Any]) -> list[float]:
     translator: Any = question.model
     beam = getattr(question.body, "beam", None) or translator.decoding.beam
     return [(1.0 + len(question.body.text)) * (1 + beam)]
+
+
+def _costs_of_pass(question: Question[ForwardBody]) -> list[float]:
+    """Return the cost of a pass; only a translator whose output is not given searches for one."""
+    body, is_translator = question.body, "translate" in question.model.can
+    is_searched = is_translator and body.output is None and body.tokens is None
+    (letters,) = _costs_of_sentence(question) if is_searched else [1.0 + len(body.text)]
+    return [_LAYERS + letters]
 
 
 def _door_of_sentence(
@@ -174,6 +227,18 @@ DOORS = (
     ),
     _door_of_sentence("next", "The distribution of the next token.", NextBody, NextAnswer, attrgetter("next_token")),
     _door_of_sentence("beam", "The beam as a tree.", BeamBody, BeamAnswer, attrgetter("beam")),
+    VerbDoor(
+        path="/v1/forward",
+        can="forward",
+        summary="The way of a sentence from tokens to logits, layer by layer.",
+        body=ForwardBody,
+        answer=ForwardAnswer,
+        texts="text",
+        ready=check_texts,
+        price=Price("letters, in each row of the search, and layers as letters", 500),
+        costs=_costs_of_pass,
+        work=lambda question: _views().forward(question),
+    ),
     VerbDoor(
         path="/v1/look",
         can="look",

@@ -1,20 +1,32 @@
-"""Requests to look inside a model: attention, next token and beam for one sentence."""
+"""Requests to look inside a model: attention, next token, beam and forward pass of one sentence."""
 
+import re
 from itertools import combinations
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from regard.base.requests.fields import Count, LengthPenalty, Phrase
 from regard.base.requests.rules import Clash, VerbRequest
 
 Side = Literal["cross", "encoder", "decoder", "copying"]
+_PLACE = r"[0-9]+(\.[0-9]+)*"  # of a layer among those around it, level by level
+_ONE_OUTPUT = Clash("output", ("tokens",), "{output} and {tokens} both give the output; give one of the two.")
+
+
+def _check_place(place: str) -> str:
+    if not re.fullmatch(_PLACE, place):
+        raise ValueError("it is not the place of a layer, such as 3 or 3.0")
+    return place
+
+
+Place = Annotated[str, AfterValidator(_check_place), WithJsonSchema({"type": "string", "pattern": f"^{_PLACE}$"})]
 
 
 class AttentionRequest(VerbRequest):
     """Which attention to show, for one sentence."""
 
-    rules = (Clash("output", ("tokens",), "{output} and {tokens} both give the output; give one of the two."),)
+    rules = (_ONE_OUTPUT,)
 
     text: Phrase = Field(description="The sentence that is read.")
     output: str | None = Field(default=None, description="The output to look at; by default the model's own.")
@@ -53,3 +65,23 @@ class BeamRequest(VerbRequest):
     text: Phrase = Field(description="The sentence that is read.")
     beam: Count | None = Field(default=None, description="Beam size; by default the recipe's.")
     length_penalty: LengthPenalty | None = Field(default=None, description="Length penalty alpha; 0 is none.")
+
+
+class ForwardRequest(VerbRequest):
+    """Which numbers to show of the way of one sentence through a model, from tokens to logits."""
+
+    rules = (_ONE_OUTPUT,)
+
+    text: Phrase = Field(description="The sentence that is read.")
+    output: str | None = Field(default=None, description="For translators: the output; by default the model's own.")
+    tokens: list[str] | None = Field(
+        default=None, description="For translators: the output, by the names of its tokens."
+    )
+    query: Count | None = Field(
+        default=None, description="The token that is followed, counted from 1; by default the last, or the mask."
+    )
+    opened: list[Place] | None = Field(
+        default=None,
+        description="Places of the layers to send with their numbers and the layers inside, such as 3 and 3.0; by "
+        "default all.",
+    )

@@ -1,4 +1,4 @@
-"""Views of a model for the server's page: its attention and, for a translator, next token and beam.
+"""Views of a model for the server's page: its attention, its forward pass and, for a translator, next token and beam.
 
 The answers have the fields that `regard look` writes into its pages.
 """
@@ -17,17 +17,19 @@ from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.requests.fields import Held
 from regard.seeing.gazes import Sight, refuse_speaker, see_input, see_prompt
+from regard.seeing.lessons.forward import forward_pass
 from regard.seeing.next_token import beam_tree
 from regard.seeing.sentences import see, see_tokens
 from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.lengths import target_tokens
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.inputs import remark_on_file, with_files
-from regard.verbs.look.request import AttentionRequest, BeamRequest, NextRequest
+from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequest, NextRequest
 from regard.verbs.pictures import mark_as_is
 from regard.viewing.canvas import show_word
 from regard.viewing.choices import Choices, Panel, place_data
 from regard.viewing.drawers import page_view
+from regard.viewing.forward import count_numbers, forward_data
 from regard.viewing.page import side_data
 from regard.viewing.sealed import named_language
 from regard.viewing.seen import JOININGS, Block, Seen
@@ -87,10 +89,15 @@ def _sight(model: Any, body: AttentionRequest, limits: Limits) -> Sight:
     _check_sentence(model, body.text, limits)
     if body.tokens is None:
         return see(model.model, body.text, body.output)
-    tokens = model.target_tokens(body.tokens, body.text)
+    return see_tokens(model.model, body.text, _output_tokens(model, body.text, body.tokens))
+
+
+def _output_tokens(model: Any, text: str, names: Sequence[str]) -> list[int]:
+    """Return the tokens of a translator's output, given their names."""
+    tokens: list[int] = model.target_tokens(names, text)
     if model.model.task.end in tokens:
         raise Fault("An output's end is not one of its tokens; omit it.")
-    return see_tokens(model.model, body.text, tokens)
+    return tokens
 
 
 def _narrow(seen: Seen, body: AttentionRequest) -> Seen:
@@ -200,6 +207,27 @@ def beam(question: Question[BeamRequest]) -> dict[str, Any]:
     data = tree_data(tree, (model.source, model.target))
     nodes = [{**node, "group": source.group} for node, source in zip(data["nodes"], tree.nodes, strict=True)]
     return {**data, "seconds": time.monotonic() - began, "nodes": nodes}
+
+
+def forward(question: Question[ForwardRequest]) -> dict[str, Any]:
+    """Return the way of a sentence from tokens to logits, with the numbers of the opened layers."""
+    body, limits = question.body, question.limits
+    model: Any = question.model
+    target: str | list[int] | None = body.output
+    if "translate" in model.can:
+        _check_sentence(model, body.text, limits)
+        target = _output_tokens(model, body.text, body.tokens) if body.tokens is not None else target
+    elif body.output is not None or body.tokens is not None:
+        given = "output" if body.tokens is None else "tokens"
+        raise Fault(f"'{given}' is for translators; the model {model.name} only reads.")
+    followed = forward_pass(model.model, body.text, target, body.query)
+    places = None if body.opened is None else frozenset(body.opened)
+    if (count := count_numbers(followed.layers, places)) > limits.weights:
+        raise TooLarge(
+            f"These are {count:,} numbers, but the limit is {limits.weights:,}; close some layers or shorten the text."
+        )
+    output = show_word(followed.output) if followed.output else ""
+    return forward_data(followed, places) | {"text": show_word(body.text), "output": output}
 
 
 def _check_sentence(model: Any, text: str, limits: Limits) -> None:

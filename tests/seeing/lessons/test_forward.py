@@ -1,17 +1,21 @@
 """The whole pass: every layer by formulas written out once more, and its end by what the models answer themselves."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from toys import open_toy
 from untrained import toy_folder, untrained
 
 import regard
 from regard.base.faults import Fault
+from regard.families.abilities import is_followed
 from regard.seeing.lessons.forward import example_pass, forward_pass
 from regard.seeing.lessons.losses import sentence_loss
-from regard.viewing.forward import ForwardPass, Layer, opened
+from regard.viewing.forward import ForwardPass, Layer, count_numbers, forward_data, opened
 
 TEXT, TARGET = "Ana reads a green book.", "Ana lê um livro verde."
 
@@ -114,3 +118,38 @@ def test_a_place_that_is_not_there_is_refused() -> None:
     assert example_pass(2).query == 1
     with pytest.raises(Fault, match="There are 3 tokens; there is no token 4"):
         example_pass(4)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["transformer", "transformer with a recurrent encoder", "seq2seq", "gpt", "rnnlm", "bert", "classes bert"],
+)
+def test_the_table_of_families_says_which_can_be_followed(name: str, tmp_path: Path) -> None:
+    run = open_toy(name, tmp_path)
+    model = SimpleNamespace(task=run.task, recipe=run.recipe)
+    target = TARGET if run.recipe.task == "translation" else None
+    if is_followed(run.recipe.family, run.recipe.task):
+        assert forward_pass(model, "Ana", target).guesses
+    else:
+        with pytest.raises(Fault, match="Transformer translators, GPTs and BERTs that fill masks"):
+            forward_pass(model, "Ana", None)
+
+
+def test_a_layer_that_is_not_opened_has_no_numbers() -> None:
+    forward = example_pass()
+    whole = forward_data(forward)["layers"]
+    block = forward_data(forward, {"3", "3.1", "5.0"})["layers"][3]
+    assert [layer["place"] for layer in block["inside"]] == ["3.0", "3.1"]
+    assert block["inside"][1] == whole[3]["inside"][1] | {"inside": block["inside"][1]["inside"]}
+    assert (block["inside"][0]["values"], block["inside"][0]["norm"]) == (None, whole[3]["inside"][0]["norm"])
+    assert forward_data(forward, ())["layers"][5]["values"] is None
+
+
+def test_numbers_are_counted_as_they_are_sent() -> None:
+    forward = example_pass()
+
+    def sent(layers: list[dict[str, Any]]) -> int:
+        return sum(sum(map(len, layer["values"] or [])) + sent(layer["inside"]) for layer in layers)
+
+    for places in (None, frozenset[str](), {"3", "3.0", "4", "9.9"}):
+        assert count_numbers(forward.layers, places) == sent(forward_data(forward, places)["layers"])

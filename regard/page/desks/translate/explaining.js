@@ -1,8 +1,9 @@
 // The views that explain one sentence of one model; each is loaded when it is opened.
 
-import { remember, wished } from "../../parts/address.js";
+import { remember, wished, wishedAll } from "../../parts/address.js";
 import { layOutAttention, mountAttention, showAttention } from "../../views/attention.js";
 import { button, byId, element, reachable, walkable } from "../../parts/common.js";
+import { mountForward, showForward } from "../../views/forward.js";
 import { mountNBest, showNBest } from "../../views/n-best.js";
 import { mountNext, showNext } from "../../views/next.js";
 import { followWidth } from "../../parts/opening.js";
@@ -11,12 +12,13 @@ import { range } from "../../parts/ranges.js";
 import { ask, Refusal } from "../../parts/server.js";
 import { say } from "../../parts/texts.js";
 
+/** @import { View as ForwardView } from "../../views/forward.js" */
 /** @import { Model } from "../../parts/server.js" */
 /** @import { Sentence } from "./panel.js" */
 /** @import { Choice } from "./picks.js" */
 /** @typedef {{ model: Model, sentence: Sentence }} Subject the model and the sentence of its panel to explain */
 
-const VIEWS = ["attention", "next", "others", "beam"];
+const VIEWS = ["attention", "next", "others", "beam", "forward"];
 const KEPT = 12; // answers that are cached
 
 /** @type {Subject} */
@@ -33,6 +35,8 @@ let controller = null;
 let offered; // the tokens that can be picked, the tokens before them, and their subject
 /** @type {Subject} */
 let listedOf; // the subject whose outputs are listed
+/** @type {ForwardView} */
+let layers;
 /** @type {Map<string, any>} */
 const answers = new Map();
 
@@ -48,6 +52,9 @@ const trouble = (name) => byId(`${name}-trouble`);
 export function explain(model, sentence, place = at) {
   subject = { model, sentence };
   at = Math.min(place, sentence.tokens.length);
+  const isFollowed = model.can.includes("forward");
+  byId("forward-tab").hidden = !isFollowed;
+  if (view === "forward" && !isFollowed) openView("attention");
   return refresh();
 }
 
@@ -58,6 +65,7 @@ export function explain(model, sentence, place = at) {
 export function openView(name, place) {
   view = VIEWS.includes(name) ? name : "attention";
   if (place !== undefined) at = place;
+  layers.open = new Set(wishedAll("layers"));
   for (const each of VIEWS) {
     const isOpen = each === view;
     byId(`${each}-tab`).setAttribute("aria-selected", isOpen);
@@ -164,6 +172,12 @@ const SHOWING = {
     byId("beam-width-value").value = width;
     showTree(found, wished());
   },
+
+  forward: async (signal) => {
+    const found = await about("v1/forward", { tokens: subject.sentence.tokens, opened: [...layers.open] }, signal);
+    holder("forward").hidden = false;
+    showForward(layers, found);
+  },
 };
 
 /**
@@ -217,8 +231,12 @@ export function mountExplaining(served, listeners) {
     refresh();
   });
   mountTree(holder("beam"), widening);
+  layers = mountForward(holder("forward"), "forward", (places, isMissing) => {
+    remember({ layers: places });
+    if (isMissing) refresh();
+  });
   followWidth(layOutAttention, holder("attention"));
-  walkable(byId("tabs"), ".tab");
+  walkable(byId("tabs"), ".tab:not([hidden])");
   for (const event of ["click", "focusin"]) {
     byId("tabs").addEventListener(event, (/** @type {any} */ { target }) => {
       if (target.dataset.view) chooseView(target.dataset.view);

@@ -19,6 +19,7 @@ from regard.data.prepared import FINISHED, SPLITS
 from regard.engines.exported import CTRANSLATE2, ONNX, is_export
 
 if TYPE_CHECKING:
+    from regard.families.model_folder import Description
     from regard.runs.about import About
     from regard.training.pace import Course
 
@@ -73,14 +74,17 @@ class CardFacts:
     version: str
 
 
-def gather(folder: Path) -> CardFacts:
-    """Read all facts of a model folder, checking its files against the manifest."""
-    from regard.commands.info import describe, known
+def gather(folder: Path, description: "Description | None" = None) -> CardFacts:
+    """Read all facts of a model folder, checking its files against the manifest.
+
+    `description` is that of the model if it is loaded; otherwise it may have to be loaded for it.
+    """
     from regard.runs.about import read_about
+    from regard.runs.description import describe, known
     from regard.runs.kept_scores import read_scores
     from regard.training.pace import read_course
 
-    recipe, described, _ = describe(folder, 1)
+    recipe, described, _ = description or describe(folder, 1)
     contents = read_folder(folder)
     table = read_recipe(folder)
     place = Path(folder / "training" / "corpus")

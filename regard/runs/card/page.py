@@ -2,18 +2,37 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from regard.base.faults import printable
 from regard.base.figures import quantity
 from regard.base.scores import Score
-from regard.commands.card.facts import CardFacts, FileFact
-from regard.commands.card.head import data_name
 from regard.families import FAMILIES
 from regard.families.abilities import verbs_of
+from regard.runs.card.facts import CardFacts, FileFact
+from regard.runs.card.head import data_name, head_of
 from regard.tasks import TASKS
 
 _TEXT_VERBS = ("translate", "generate", "answer")  # verbs that take an example with --text
 _UNKNOWN = "not recorded"
+
+
+@dataclass(frozen=True)
+class Card:
+    """A model card: its head in YAML, and its body in Markdown."""
+
+    head: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        """The whole card, as hubs expect it."""
+        return f"{self.head}\n\n{self.body}"
+
+
+def make_card(facts: CardFacts, licence: str | None = None) -> Card:
+    """Return the card of a model; `licence` is that of its weights."""
+    return Card(head_of(facts, licence), page_of(facts, licence))
 
 
 def page_of(facts: CardFacts, licence: str | None) -> str:

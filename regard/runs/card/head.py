@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from regard.commands.card.facts import CardFacts
+from regard.runs.card.facts import CardFacts
 
 # Names that hubs use for our tasks; tasks without one are left out.
 PIPELINES = {

@@ -1,4 +1,4 @@
-"""The command `regard card`."""
+"""`regard card`: a model card in Markdown, written only from what the model folder records."""
 
 import re
 from pathlib import Path
@@ -23,9 +23,8 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
 ) -> None:
     """Write a model card for RUN: its data, scores, limits, licence and files, with the metadata that hubs read."""
-    from regard.commands.card.facts import gather, is_own_file
-    from regard.commands.card.head import head_of
-    from regard.commands.card.page import page_of
+    from regard.runs.card.facts import gather, is_own_file
+    from regard.runs.card.page import make_card
 
     if licence is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", licence):
         raise Fault(f"--licence takes the identifier of a licence, such as CC-BY-4.0, not {licence!r}.")
@@ -34,8 +33,7 @@ def command(
         if is_own_file(run, out):
             raise Fault(f"{out} is a file of the model itself; write the card elsewhere.")
         refuse_existing(out, overwrite)
-    facts = gather(run)
-    card = f"{head_of(facts, licence)}\n\n{page_of(facts, licence)}"
+    card = make_card(gather(run), licence).text
     if out is None:
         print(card, end="")
     else:

@@ -1,0 +1,1 @@
+"""Model cards in Markdown, written only from what a model folder records."""
