@@ -49,10 +49,10 @@ def _model(service: Service, request: Request) -> Served:
 
 def _make(model: Served) -> Card:
     """Make a card; a refusal must not tell where the folder is."""
-    if model.folder is None:
+    if model.origin is None:
         raise Refusal(404, f"The model {model.name} has no card: it does not come from a folder.")
     try:
-        return make_card(gather(model.folder, model.loaded_description))
+        return make_card(gather(model.origin, model.loaded_description))
     except (Fault, OSError):
         raise Refusal(
             503, f"The model {model.name} has no card now: its folder has changed since the server started."

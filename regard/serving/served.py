@@ -34,7 +34,6 @@ class Served(ABC):
     reads: Reads
     gives: str
     verb: str  # main verb of its task
-    folder: Path | None = None  # the folder that it was loaded from
     others: "Mapping[str, Served]" = {}  # all served models by name
 
     @property
@@ -59,6 +58,11 @@ class Served(ABC):
     @property
     def loaded_description(self) -> Description | None:
         """Facts about the model, if it is loaded."""
+        return None
+
+    @property
+    def origin(self) -> Path | None:
+        """The folder that it was loaded from, if there is one."""
         return None
 
     @property
@@ -87,6 +91,10 @@ class ServedModel(Served):
         pause_between_parts(self.model.task)
         kind = TASKS[self.model.recipe.task]
         self.reads, self.gives, self.verb = input_kind(self.model.recipe), kind.gives, kind.verb
+
+    @property
+    def origin(self) -> Path:
+        return self.folder
 
     @property
     def model(self) -> Any:
@@ -145,6 +153,10 @@ class ServedTranslator(FolderTranslator, Served):
         other = self.others[name]
         assert isinstance(other, ServedTranslator)
         return other
+
+    @property
+    def origin(self) -> Path:
+        return self.folder
 
     @property
     def model(self) -> "TranslationModel":
