@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.base.faults import Fault
-from regard.runs.card.facts import gather
 from regard.runs.card.page import Card, make_card
 from regard.serving.flow import Service
 from regard.serving.http.refusals import Refusal
@@ -49,14 +48,15 @@ def _model(service: Service, request: Request) -> Served:
 
 def _make(model: Served) -> Card:
     """Make a card; a refusal must not tell where the folder is."""
-    if model.folder is None:
-        raise Refusal(404, f"The model {model.name} has no card: it does not come from a folder.")
     try:
-        return make_card(gather(model.folder, model.loaded_description))
+        facts = model.card_facts()
     except (Fault, OSError):
         raise Refusal(
             503, f"The model {model.name} has no card now: its folder has changed since the server started."
         ) from None
+    if facts is None:
+        raise Refusal(404, f"The model {model.name} has no card: it does not come from a folder.")
+    return make_card(facts)
 
 
 def page_of(name: str, card: Card) -> PageFile:

@@ -14,6 +14,7 @@ from regard.base.requests.rules import VerbRequest
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
 from regard.families.abilities import ADDRESS, is_followed, refusal
 from regard.families.model_folder import Description
+from regard.runs.card.facts import CardFacts, gather
 from regard.serving.known import known_of, read_scores
 from regard.serving.languages import is_named, name_of
 from regard.serving.records import CertaintyAnswer, Language, ModelAnswer, TranslatorAnswer
@@ -34,7 +35,6 @@ class Served(ABC):
     reads: Reads
     gives: str
     verb: str  # main verb of its task
-    folder: Path | None = None  # the folder that it was loaded from
     others: "Mapping[str, Served]" = {}  # all served models by name
 
     @property
@@ -56,9 +56,8 @@ class Served(ABC):
         """The abilities that have an address."""
         return self.can
 
-    @property
-    def loaded_description(self) -> Description | None:
-        """Facts about the model, if it is loaded."""
+    def card_facts(self) -> CardFacts | None:
+        """Read what its model card states; None if it does not come from a folder."""
         return None
 
     @property
@@ -92,9 +91,8 @@ class ServedModel(Served):
     def model(self) -> Any:
         return self._model
 
-    @property
-    def loaded_description(self) -> Description:
-        return Description(self.model.recipe, self.model.facts(), {})
+    def card_facts(self) -> CardFacts:
+        return gather(self.folder, Description(self.model.recipe, self.model.facts(), {}))
 
     @property
     def can(self) -> Sequence[str]:
@@ -155,9 +153,9 @@ class ServedTranslator(FolderTranslator, Served):
     def _is_loaded(self) -> bool:
         return "_model" in vars(self)
 
-    @property
-    def loaded_description(self) -> Description | None:
-        return Description(self.model.recipe, self.model.facts(), {}) if self._is_loaded else None
+    def card_facts(self) -> CardFacts:
+        loaded = Description(self.model.recipe, self.model.facts(), {}) if self._is_loaded else None
+        return gather(self.folder, loaded)
 
     def _load(self) -> "TranslationModel":
         return super().model
