@@ -19,6 +19,11 @@ _LARGEST = 2_000_000  # bytes of a record or a picture
 _WIDEST, _COLOURS = 800, 64  # of a picture
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")  # a line that a progress bar wrote over
+# Lines of progress that a command prints where there is no terminal; their number depends on the speed of the machine.
+_PROGRESS = re.compile(
+    r"(step [\d,]+/[\d,]+  loss .*|step [\d,]+  [\d,]+ steps left.*"
+    r"|(reading|training|preparing|translating)\b.* [\d,]+( of [\d,]+)?)\n"
+)
 
 Announce = Callable[[str, tuple[Output, ...]], None]
 
@@ -90,14 +95,16 @@ def _kept(outputs: list[Output], place: str) -> list[Output]:
             kept[-1] = Output("text", kept[-1].text + output.text)
         elif output.kind == "text":
             kept.append(output)
-    return [_tidied(output, place) for output in kept if output.kind == "picture" or output.text.strip()]
+    tidied = [_tidied(output, place) for output in kept]
+    return [output for output in tidied if output.kind == "picture" or output.text.strip()]
 
 
 def _tidied(output: Output, place: str) -> Output:
     if output.kind == "picture":
         return output
     text = _OVERWRITTEN.sub("", _STYLE.sub("", output.text)).replace(f"{place}/", "").replace(place, ".")
-    return Output("text", "".join(f"{line.rstrip()}\n" for line in text.strip("\n").split("\n")))
+    lines = (f"{line.rstrip()}\n" for line in text.strip("\n").split("\n"))
+    return Output("text", "".join(line for line in lines if not _PROGRESS.fullmatch(line)))
 
 
 def smaller(picture: bytes) -> bytes:

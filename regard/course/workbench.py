@@ -35,6 +35,11 @@ def picture_at(address: str, content: bytes) -> dict[str, Any]:
     return {"picture": address, "width": width, "height": height}
 
 
+def _whole(text: str) -> str:
+    """Return a text that UTF-8 can hold, without halves of characters, which a step may print."""
+    return text.encode(errors="replace").decode()
+
+
 @dataclass
 class Piece:
     """A part of an output: text, or a picture by its number."""
@@ -81,7 +86,7 @@ class StepRun:
             self.pieces.append(Piece(Screen(MOST_TEXT - used)))
         screen = self.pieces[-1].screen
         assert screen is not None
-        screen.write(text)
+        screen.write(_whole(text))
         self.is_cut = self.is_cut or screen.is_cut
 
 
@@ -238,7 +243,7 @@ class Workbench:
     def _end_run(self, status: Status, fault: str) -> None:
         assert self._running is not None
         run, self._running = self._running, None
-        run.status, run.fault, run.stamp = status, fault, next(self._stamps)
+        run.status, run.fault, run.stamp = status, _whole(fault), next(self._stamps)
         run.seconds = time.monotonic() - run.began
 
     def _show(self, run: StepRun, picture: bytes) -> None:

@@ -191,6 +191,16 @@ function show(lesson) {
   byId("run-all").addEventListener("click", () => run(steps));
   byId("stop-all").addEventListener("click", stop);
   document.addEventListener("visibilitychange", () => document.hidden || watch());
+  for (const kind of ["click", "keyup"]) document.addEventListener(kind, closeContents);
+}
+
+/**
+ * Close the list of lessons at a click elsewhere, when the focus goes elsewhere, and at the key Escape.
+ * @param {Event} event
+ */
+function closeContents(event) {
+  const isAway = event.target instanceof Node && !byId("lessons").contains(event.target);
+  if (isAway || (event instanceof KeyboardEvent && event.key === "Escape")) byId("lessons").open = false;
 }
 
 /** @param {string} language */

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.base.faults import Fault
+from regard.runs.card.facts import gather
 from regard.runs.card.page import Card, make_card
 from regard.serving.flow import Service
 from regard.serving.http.refusals import Refusal
@@ -48,15 +49,14 @@ def _model(service: Service, request: Request) -> Served:
 
 def _make(model: Served) -> Card:
     """Make a card; a refusal must not tell where the folder is."""
+    if model.origin is None:
+        raise Refusal(404, f"The model {model.name} has no card: it does not come from a folder.")
     try:
-        facts = model.card_facts()
+        return make_card(gather(model.origin, model.loaded_description))
     except (Fault, OSError):
         raise Refusal(
             503, f"The model {model.name} has no card now: its folder has changed since the server started."
         ) from None
-    if facts is None:
-        raise Refusal(404, f"The model {model.name} has no card: it does not come from a folder.")
-    return make_card(facts)
 
 
 def page_of(name: str, card: Card) -> PageFile:

@@ -14,7 +14,6 @@ from regard.base.requests.rules import VerbRequest
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
 from regard.families.abilities import ADDRESS, is_followed, refusal
 from regard.families.model_folder import Description
-from regard.runs.card.facts import CardFacts, gather
 from regard.serving.known import known_of, read_scores
 from regard.serving.languages import is_named, name_of
 from regard.serving.records import CertaintyAnswer, Language, ModelAnswer, TranslatorAnswer
@@ -56,8 +55,14 @@ class Served(ABC):
         """The abilities that have an address."""
         return self.can
 
-    def card_facts(self) -> CardFacts | None:
-        """Read what its model card states; None if it does not come from a folder."""
+    @property
+    def loaded_description(self) -> Description | None:
+        """Facts about the model, if it is loaded."""
+        return None
+
+    @property
+    def origin(self) -> Path | None:
+        """The folder that it was loaded from, if there is one."""
         return None
 
     @property
@@ -88,11 +93,16 @@ class ServedModel(Served):
         self.reads, self.gives, self.verb = input_kind(self.model.recipe), kind.gives, kind.verb
 
     @property
+    def origin(self) -> Path:
+        return self.folder
+
+    @property
     def model(self) -> Any:
         return self._model
 
-    def card_facts(self) -> CardFacts:
-        return gather(self.folder, Description(self.model.recipe, self.model.facts(), {}))
+    @property
+    def loaded_description(self) -> Description:
+        return Description(self.model.recipe, self.model.facts(), {})
 
     @property
     def can(self) -> Sequence[str]:
@@ -145,6 +155,10 @@ class ServedTranslator(FolderTranslator, Served):
         return other
 
     @property
+    def origin(self) -> Path:
+        return self.folder
+
+    @property
     def model(self) -> "TranslationModel":
         """The torch model, loaded when first needed; meanwhile the export serves other requests."""
         return self._model if self._is_loaded else load_beside_pauses(self._load)
@@ -153,9 +167,9 @@ class ServedTranslator(FolderTranslator, Served):
     def _is_loaded(self) -> bool:
         return "_model" in vars(self)
 
-    def card_facts(self) -> CardFacts:
-        loaded = Description(self.model.recipe, self.model.facts(), {}) if self._is_loaded else None
-        return gather(self.folder, loaded)
+    @property
+    def loaded_description(self) -> Description | None:
+        return Description(self.model.recipe, self.model.facts(), {}) if self._is_loaded else None
 
     def _load(self) -> "TranslationModel":
         return super().model

@@ -216,11 +216,13 @@ def test_nothing_is_wider_than_the_window(course: Browser, width: int) -> None:
     course.appear(width)
     run(course, "drawn")
     course.wait(STATUS, "drawn", wanted="done")
-    course.run("document.getElementById('lessons').open = true")
+    course.find("#lessons summary").click()
     course.settle()
     assert course.run("return document.documentElement.scrollWidth <= innerWidth")
     wide = "return [...document.querySelectorAll('#course > *')].filter((each) => each.offsetWidth > innerWidth).length"
     assert course.run(wide) == 0
+    course.press("ESCAPE")
+    course.wait("return document.getElementById('lessons').open", wanted=False)
 
 
 def test_everything_has_a_name_for_screen_readers(course: Browser) -> None:

@@ -68,6 +68,10 @@ for _ in range(30):
     picture("drawn.png")
 print("after")
 
+# %% halves
+print("half \\udcff")
+raise ValueError("half \\udcff")
+
 # %% asks
 print(input("name? "))
 """
@@ -182,7 +186,7 @@ def without(*names: str) -> str:
 
 @pytest.fixture
 def gentle(tmp_path: Path) -> Lesson:
-    code = without("leaves", "dies", "endless", "fails")
+    code = without("leaves", "dies", "endless", "fails", "halves")
     return read_lesson(1, make_material(tmp_path / "gentle", 1, code))
 
 
@@ -272,6 +276,16 @@ def test_long_outputs_are_cut(gentle_bench: Workbench, gentle: Lesson) -> None:
     gentle_bench.run(gentle, {"draws": {}}, {})
     wait_until(lambda: gentle_bench.busy_with is None)
     assert gentle_bench.picture(number) is None  # the next run has its own
+
+
+def test_what_no_encoding_holds_is_replaced(tmp_path: Path) -> None:
+    lesson = read_lesson(1, make_material(tmp_path / "m", 1, without("leaves", "dies", "endless", "fails")))
+    bench = Workbench(tmp_path / "folder", tmp_path / "m", lambda *step: None)
+    bench.run(lesson, {"halves": {}}, {})
+    wait_until(lambda: bench.busy_with is None)
+    run = bench.changes(1, 0)["steps"]["halves"]
+    assert (texts(run), run["fault"]) == ("half ?\n", "ValueError: half ?")
+    bench.close()
 
 
 def test_a_step_that_asks_gets_no_answer(gentle_bench: Workbench, gentle: Lesson) -> None:

@@ -12,7 +12,7 @@ from oracles import Oracle
 from toy import make_recurrent
 
 from regard.cli import main
-from regard.serving import served
+from regard.serving import cards
 from regard.serving.app import app_of, make_app
 from regard.serving.options import ServingOptions
 
@@ -94,8 +94,8 @@ def test_the_name_of_a_stranger_stays_text(forth: Path, tmp_path: Path) -> None:
 
 
 def test_a_card_is_made_once(forth: Path, back: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, gather = list[str](), served.gather
-    monkeypatch.setattr(served, "gather", lambda folder, *more: made.append(folder.name) or gather(folder, *more))
+    made, gather = list[str](), cards.gather
+    monkeypatch.setattr(cards, "gather", lambda folder, *more: made.append(folder.name) or gather(folder, *more))
     with on_loopback(make_app([forth, back])) as address:
         for place in ("card", "card.md", "card?model=back", "card.md?model=back", "card"):
             assert httpx.get(f"{address}/{place}").status_code == 200

@@ -122,7 +122,6 @@ export class Step {
     const runs = isBusy && this.isRunning;
     this.runButton.disabled = isBusy;
     this.stopButton.hidden = !runs;
-    this.box.toggleAttribute("aria-busy", runs);
     this.timer.textContent = runs ? runningFor(seconds) : isWaiting ? say("course.waiting") : "";
     this.status.hidden = isWaiting;
   }

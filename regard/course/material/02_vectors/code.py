@@ -103,16 +103,23 @@ for least, most in ((3, 5), (6, 20), (21, 100), (101, 10000)):
 # %% portuguese [data mac-morpho]
 news = {"train": {"file": "mac-morpho:mac-morpho.txt.gz", "tag_mark": "_"}, "lower_case": True}
 news["tokeniser"] = {"at_least": 10}
-options = {"method": "skip-gram", "width": 64, "window": 5, "negatives": 5}
-recipe = {"family": "word2vec", "seed": 1, "data": news, "model": options, "training": {"epochs": 3}}
+options = {"method": "skip-gram", "width": 48, "window": 5, "negatives": 5}
+passes = {"epochs": 5, "learning_rate": 0.05}
+recipe = {"family": "word2vec", "seed": 1, "data": news, "model": options, "training": passes}
 portuguese = regard.train(recipe, out="jornal", overwrite=True, quiet=True)
-for found in portuguese.neighbours(["presidente", "banco", "gol", "segunda-feira", "médico"], count=5):
+for found in portuguese.neighbours(["presidente", "banco", "futebol", "segunda-feira", "médico"], count=5):
     print(f"{found.query:14}", *(f"{word} {near:.2f} " for word, near in found.neighbours))
 
 # %% tagger [data mac-morpho]
-small = {"model.width": 64, "model.layers": 1, "model.letters.width": 32, "model.inputs.width": 32}
-short = {"training.steps": 120, "training.validate_every": 120, "training.batch_tokens": 2048}
-tagger = regard.train("mac-morpho", small | short, out="tagger", overwrite=True, quiet=True)
-tags = tagger.answer(["O banco central vai reduzir os juros .", "Ela sentou no banco da praça ."])
-for sentence in tags:
+small = {
+    "model.width": 64,
+    "model.layers": 1,
+    "model.letters.width": 32,
+    "model.inputs.width": 32,
+    "model.dropout": 0.1,
+}
+short = {"training.steps": 600, "training.validate_every": 600, "training.batch_tokens": 512}
+quick = {"training.optimizer.learning_rate": 0.01, "data.hold_out.test": 0.8, "data.hold_out.valid": 0.01}
+tagger = regard.train("mac-morpho", small | short | quick, out="tagger", overwrite=True, quiet=True)
+for sentence in tagger.answer(["Ele conta a história .", "Ele abriu uma conta em o banco ."]):
     print(*(f"{word}/{tag}" for word, tag in zip(sentence.words, sentence.answers, strict=True)))

@@ -33,6 +33,21 @@ def test_a_recording_is_read_as_it_was_made(lesson: Lesson) -> None:
     assert drawn[1].text == "6\n"
 
 
+def test_progress_is_not_recorded(material: Path, tmp_path: Path) -> None:  # noqa: F811
+    lines = [
+        "preparing the corpus 8,320 of 8,320",
+        "read 8,320 pairs, kept 7,600",
+        "step 13  387 steps left, about 4 minutes without validations",
+        "step 16/400  loss 7.153  rate 6.0e-04  1,135 tokens/s  4.4 min left",
+        "step 200  validation  loss 1.376",
+    ]
+    code = f"# %% first\nprint(*{lines!r}, sep='\\n')\n\n# %% drawn\nprint({lines[0]!r})\n"
+    (material / "01_short" / "code.py").write_text(code)
+    steps = record(read_lesson(1, material), tmp_path / "work", lambda name, outputs: None).steps
+    assert [output.text for output in steps["first"]] == [f"{lines[1]}\n{lines[4]}\n"]
+    assert steps["drawn"] == ()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_notebook_has_texts_code_and_outputs(lesson: Lesson, language: Language) -> None:
     notebook = nbformat.reads(notebook_of(lesson, language).decode(), as_version=4)
