@@ -286,6 +286,9 @@ def _exercise(name: str, block: list[str], path: Path) -> ExercisePart:
             said[place] += " " + line.strip()
         elif choice:
             choices[choice[1]] = choice[2]
+        elif choices and line.strip():
+            last = next(reversed(choices))
+            choices[last] += " " + line.strip()
         else:
             question.append(line)
     if not all(said.values()):

@@ -12,9 +12,10 @@ from regard.attention.roles import RoleSums, is_causal, role_sums, weights_betwe
 from regard.attention.watch import Gaze, watching
 from regard.base.progress import Progress, silent
 from regard.data.corpora.options import Corpus
+from regard.data.demo import DEMO
 from regard.data.demo.corpus import LinkedPair, linked_pairs
 from regard.data.demo.wording import WordLinks
-from regard.data.generated.corpora import DEMO, generator_of
+from regard.data.generated.corpora import generator_of
 from regard.seeing.head_reports import refuse_headless
 from regard.seeing.head_roles import ALIGNMENT, LINKS, ROLES, SAME_WORD, Sums, add_sums, choose_heads, position_sums
 from regard.seeing.pair_reports import Pair, portions, token_words

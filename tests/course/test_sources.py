@@ -74,7 +74,8 @@ hint: No.
 ```exercise why
 Why?
 - a: so
-- b: else
+- b: else, on
+  two lines
 right: Yes.
 hint: No.
 ```
@@ -116,7 +117,7 @@ def test_a_text_has_its_parts_in_order(material: Path) -> None:
             StepPart("second", {}),
             Prose("## Exercises"),
             ExercisePart("sum", "One and two?\n\nMore.", {}, "Yes, it is.", "No."),
-            ExercisePart("why", "Why?", {"a": "so", "b": "else"}, "Yes.", "No."),
+            ExercisePart("why", "Why?", {"a": "so", "b": "else, on two lines"}, "Yes.", "No."),
         ),
     )
 

@@ -1,8 +1,8 @@
 """Generated corpora by name: `NAME:train`, `NAME:valid` and `NAME:test` in a recipe."""
 
 from regard.base.faults import Fault
+from regard.data.demo import DEMO
 
-DEMO = ("demo", "demo-ru", "demo-pronouns", "demo-pronouns-ru")
 GENERATED = (*DEMO, "politeness", "paraphrase", "talks", "names", "summaries")
 OPINIONS = "opinions-ru"  # labelled texts, not pairs
 SPLITS = ("train", "valid", "test")
