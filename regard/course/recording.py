@@ -22,7 +22,7 @@ _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")  # a line that a progress bar wrote
 # Lines of progress that a command prints where there is no terminal; their number depends on the speed of the machine.
 _PROGRESS = re.compile(
     r"(step [\d,]+/[\d,]+  loss .*|step [\d,]+  [\d,]+ steps left.*"
-    r"|(reading|training|preparing|translating)\b.* [\d,]+( of [\d,]+)?)\n"
+    r"|(aligning|laying out|preparing|reading|scoring|training|translating|watching)\b.* [\d,]+( of [\d,]+)?)\n"
 )
 
 Announce = Callable[[str, tuple[Output, ...]], None]
