@@ -66,6 +66,8 @@ def reading_modules() -> dict[str, str]:
     """Return the modules of regard that read files, each with one of the places that say so."""
     signs_by_module = {}
     for path in sorted(PACKAGE.rglob("*.py")):
+        if "material" in path.relative_to(PACKAGE).parts:
+            continue  # steps of lessons read what the reader's own steps wrote
         name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
         if places := signs_of_reading(nodes(path)):
             signs_by_module[name] = f"{path.relative_to(ROOT)}, line {places[0][0]}: {places[0][1]}"

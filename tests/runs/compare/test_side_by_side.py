@@ -57,7 +57,7 @@ def test_all_are_asked_to_stop_and_no_more_are_begun(pretended: Any, tmp_path: P
         return all(log.is_file() and b"ready" in log.read_bytes() for log in logs)
 
     ended = [(run.title, complaint) for run, complaint in pretended([PATIENT] * 4, 2, both_are_ready)]
-    assert ended == [("before, seed 1", []), ("after, seed 1", [])]
+    assert sorted(ended) == [("after, seed 1", []), ("before, seed 1", [])]  # either may stop first
 
 
 def test_when_no_time_is_left_no_more_are_begun(pretended: Any) -> None:

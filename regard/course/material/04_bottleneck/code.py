@@ -55,13 +55,14 @@ recipe = {
     "training": {"steps": 1200, "batch_tokens": 1024, "validate_every": 400, "label_smoothing": 0.0, "best_by": "loss"},
 }
 recipe["training"] |= {"validation_beam": 0, "optimizer": {"learning_rate": 1e-2, "schedule": "linear", "warmup": 50}}
-model = trained("bottleneck" if width == 128 else f"bottleneck-{width}", recipe)
+folder = "bottleneck" if width == 128 else f"bottleneck-{width}"
+model = trained(folder, recipe)
 print(f"{model.parameters:,} parameters")
 
 # %% forced_loss
 source = "rita sees the red car and the old house and the black cat and the small table"
 target = "rita vê o carro vermelho e a casa velha e o gato preto e a mesa pequena"
-run(f'regard show loss bottleneck --text "{source}" --target "{target}" --overwrite -o loss.png')
+run(f'regard show loss {folder} --text "{source}" --target "{target}" --overwrite -o loss.png')
 
 # %% own_words
 article = "o"  # set: o, a

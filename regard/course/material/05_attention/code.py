@@ -66,8 +66,8 @@ training |= {"validation_beam": 0, "optimizer": {"learning_rate": 1e-2, "schedul
 recipe = {"family": "seq2seq", "data": data, "model": model, "training": training}
 bottleneck = trained("bottleneck", recipe)
 settings = {"model.decoder": decoder, "model.score": "additive", "training.steps": 400}
-name = "attention" if decoder == "luong" else f"attention-{decoder}"
-attention = trained(name, recipe, {**settings, "training.optimizer.learning_rate": 4e-3})
+folder = "attention" if decoder == "luong" else f"attention-{decoder}"
+attention = trained(folder, recipe, {**settings, "training.optimizer.learning_rate": 4e-3})
 print(f"{bottleneck.parameters:,} parameters without attention, {attention.parameters:,} with it")
 
 # %% by_length
@@ -104,7 +104,7 @@ Path("things.links").write_text("".join(lines), encoding="utf-8")
 print(sources[0], targets[0], lines[0], sep="\n")
 
 # %% aer
-run("regard evaluate attention --metric aer --alignments things.links")
+run(f"regard evaluate {folder} --metric aer --alignments things.links")
 
 # %% watching
 import regard
