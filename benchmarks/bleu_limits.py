@@ -1,4 +1,4 @@
-"""What BLEU sees of order, meaning, endings and other wordings, compared with other metrics.
+"""Measure what BLEU sees of order, meaning, endings and other wordings, compared with other metrics.
 
     .venv/bin/python benchmarks/bleu_limits.py
 

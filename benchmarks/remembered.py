@@ -1,4 +1,4 @@
-"""What a translator gives back of its source, by place in it: does the last state remember the end better?
+"""Count what a translator gives back of its source, by place in it: does the last state remember the end better?
 
     .venv/bin/python benchmarks/remembered.py runs/claim-memory [runs/claim-memory-backwards]
 

@@ -1,8 +1,7 @@
 """The application behind the pages of the course. Its addresses begin with a token; it runs only steps of lessons."""
 
 import asyncio
-import hmac
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -22,14 +21,14 @@ from regard.course.workbench import Values, Workbench
 from regard.serving.http.bodies import read_json
 from regard.serving.http.guard import Guard, Warn
 from regard.serving.http.refusals import Refusal
-from regard.serving.http.replies import ERROR_HANDLERS, error_response, json_response, note_failure
+from regard.serving.http.replies import ERROR_HANDLERS, json_response
+from regard.serving.http.tokens import Endpoint, behind_token
 from regard.serving.metrics import Metrics
 from regard.serving.options import ServingOptions
 from regard.serving.static import course_page, page_files
 
 _NOT_SHOWN = "There is nothing at this address."
 _LONGEST_ANSWER = 200  # characters
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class RunRequest(Options):
@@ -76,19 +75,7 @@ class Course:
         ]
 
     def _guarded(self, endpoint: Endpoint) -> Endpoint:
-        """Return an endpoint that refuses a wrong token and turns every exception into an answer."""
-
-        async def answer(request: Request) -> Response:
-            try:
-                token = request.path_params["token"].encode(errors="replace")
-                if not hmac.compare_digest(token, self._token.encode()):
-                    raise Refusal(403, "This address has the wrong token; use the one that `regard course` printed.")
-                return await endpoint(request)
-            except Exception as error:
-                note_failure(request, error)
-                return error_response(error)
-
-        return answer
+        return behind_token(endpoint, self._token, "regard course")
 
     async def page(self, request: Request) -> Response:
         """Answer with the page of a lesson, in the reader's language."""

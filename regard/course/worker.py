@@ -108,7 +108,7 @@ def main() -> None:
 
 
 class PrintedElsewhere:
-    """What processes and libraries print past Python's own streams, sent as it comes.
+    """Text that processes and libraries print past Python's own streams, sent as it comes.
 
     It takes the standard streams of this process; an empty input takes the place of its own.
     """

@@ -1,4 +1,4 @@
-"""What a model folder says about its model: its size and cost, its data and its certainty."""
+"""Description of a model from its folder: its size and cost, its data and its certainty."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -36,7 +36,7 @@ _BLOCKS = {"source": "encoder block", "target": "decoder block", "text": "block"
 
 @dataclass(frozen=True)
 class Chosen:
-    """How many units are shown, or which one, and how many tokens of each."""
+    """Number of units to show, or the one to show, and the number of tokens of each."""
 
     count: int = 8
     unit: int | None = None  # counted from 1

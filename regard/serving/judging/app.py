@@ -1,10 +1,8 @@
 """The application of `regard judge`. Its addresses begin with a token, and nothing it sends tells the sides apart."""
 
 import asyncio
-import hmac
 import time
 import unicodedata
-from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from pydantic import Field
@@ -18,7 +16,8 @@ from regard.metrics.judgements import Choice
 from regard.serving.http.bodies import read_json
 from regard.serving.http.guard import Guard, Warn
 from regard.serving.http.refusals import Refusal
-from regard.serving.http.replies import ERROR_HANDLERS, error_response, json_response, note_failure
+from regard.serving.http.replies import ERROR_HANDLERS, json_response
+from regard.serving.http.tokens import Endpoint, behind_token
 from regard.serving.judging.comparison import Comparison, Seen, Shown
 from regard.serving.judging.votes import Vote, VotesFile
 from regard.serving.metrics import Metrics
@@ -29,7 +28,6 @@ _LONGEST_NAME = 60  # characters
 _MOST_JUDGES = 1000  # judges whose order is remembered
 _NOT_SHOWN = "There is nothing at this address."
 _KEYS = ("1", "2", "=")
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class VoteRequest(Options):
@@ -59,19 +57,7 @@ class Judging:
         ]
 
     def _guarded(self, endpoint: Endpoint) -> Endpoint:
-        """Return an endpoint that refuses a wrong token and turns every exception into an answer."""
-
-        async def answer(request: Request) -> Response:
-            try:
-                token = request.path_params["token"].encode(errors="replace")
-                if not hmac.compare_digest(token, self._token.encode()):
-                    raise Refusal(403, "This address has the wrong token; use the one that `regard judge` printed.")
-                return await endpoint(request)
-            except Exception as error:
-                note_failure(request, error)
-                return error_response(error)
-
-        return answer
+        return behind_token(endpoint, self._token, "regard judge")
 
     async def page(self, request: Request) -> Response:
         file = self._files.get(request.path_params.get("name", JUDGE))

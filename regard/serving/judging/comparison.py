@@ -1,4 +1,4 @@
-"""What judges compare: pairs of outputs, shown in an order that does not say whose they are."""
+"""Pairs of outputs for judges to compare, shown in an order that does not say whose they are."""
 
 import hashlib
 import random
