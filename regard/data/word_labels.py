@@ -51,7 +51,9 @@ def read_tagged(name: str, count: int, columns: str | None = None) -> list[Label
 def _read(name: str, columns: str | None) -> Iterator[TaggedSentence]:
     is_joined = columns is None and kind_by_name(name) is None and _is_joined(first_lines(file_of(name)))
     chosen = {} if columns is None else {"columns": columns}
-    options = check(TaggingData, {"train": [name], "layout": "joined" if is_joined else "columns"} | chosen, "--columns")
+    options = check(
+        TaggingData, {"train": [name], "layout": "joined" if is_joined else "columns"} | chosen, "--columns"
+    )
     return read_sentences(options.train, options, ReadingReport())
 
 
