@@ -272,6 +272,27 @@ class Model(Loaded):
 
         return look_contexts(self, word, _texts("look_contexts", texts))
 
+    def look_examples(
+        self,
+        text: str,
+        count: int = 5,
+        *,
+        states: Literal["encoder", "decoder"] | None = None,
+        target: str | None = None,
+        at: int | None = None,
+        by: Literal["cosine", "l2"] = "cosine",
+        from_lines: int = 5000,
+    ) -> "View":
+        """Return a view of the training examples whose states are nearest, as `regard look --examples` lists them.
+
+        For translators, `states` chooses between the words read and the tokens written (the default), or those of
+        `target`, and `at` chooses one of them. At most `from_lines` training texts are compared.
+        """
+        needs(self.recipe, "embed", METHOD)
+        from regard.verbs.look.run import look_examples
+
+        return look_examples(self, text, count, states, target, at, by, from_lines)
+
     def generate(
         self,
         prompts: Sequence[str] = ("",),

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 NOTHING = -1  # the label of an example that has none
-EPOCHS, ROWS = 10, 128
-LEARNING_RATE, PAIR_RATE = 0.01, 0.003
+EPOCHS, ROWS = 10, 512
+FEWEST_STEPS = 150  # where there are few examples
+LEARNING_RATE, PAIR_RATE = 0.02, 0.006
 RANK = 32  # of the bilinear form
 _CONSTANT = 1e-6  # deviation of a column up to which it is the same everywhere
 
@@ -80,10 +81,11 @@ def fit_probes(
 
     The rate falls linearly to zero.
     """
-    steps = EPOCHS * -(-len(labels) // ROWS)
+    batches = -(-len(labels) // ROWS)
+    epochs = max(EPOCHS, -(-FEWEST_STEPS // batches))
     optimizer = torch.optim.Adam(probes.parameters(), lr=rate)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
-    for _ in range(EPOCHS):
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / (epochs * batches))
+    for _ in range(epochs):
         for rows in torch.randperm(len(labels), generator=generator).split(ROWS):
             optimizer.zero_grad()
             probes.loss(states_of(rows), labels[rows]).backward()

@@ -17,7 +17,8 @@ _LANGUAGES = (ENGLISH, *CORPORA)
 
 def unlearnt_pairs(corpus: str, count: int) -> list[tuple[LabelledSentence, LabelledSentence]]:
     """Return labelled pairs of the splits that no model learns from."""
-    return [*labelled_pairs("valid", corpus), *labelled_pairs("test", corpus)][:count]
+    pairs = labelled_pairs("valid", corpus, count)
+    return pairs if len(pairs) == count else [*pairs, *labelled_pairs("test", corpus, count - len(pairs))]
 
 
 def corpus_for(model: Loaded, language: str | None, side: str) -> tuple[str, bool]:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
+from regard.console import (
+    console_progress,
+    refuse_existing,
+    refuse_folder,
+    remark,
+    remark_written,
+    terminal_width,
+    wants_colour,
+)
 from regard.console.inputs import inputs_after_model, or_standard_input, questions_in, what_it_reads
 from regard.console.lines import TextInput
 from regard.tasks import TASKS
@@ -63,7 +71,8 @@ _Next = Annotated[
 ]
 _Prefix = Annotated[str | None, typer.Option(help="With --next: the beginning of the output.")]
 _At = Annotated[
-    int | None, typer.Option(min=0, help="With --next: the place after N tokens of the model's best output.")
+    int | None,
+    typer.Option(min=0, help="With --next or --examples: the place after N tokens of the model's best output."),
 ]
 _Bars = Annotated[int, typer.Option(min=1, max=100, help="With --next: number of tokens to show.")]
 _Contexts = Annotated[
@@ -86,12 +95,32 @@ _Typical = Annotated[
     float | None,
     typer.Option(min=0, max=1, help="With --next: keep the most typical tokens that add up to this probability."),
 ]
+_Examples = Annotated[
+    int | None,
+    typer.Option(min=1, max=50, metavar="N", help="List the N training examples whose states are nearest."),
+]
+_States = Annotated[
+    Literal["encoder", "decoder"] | None,
+    typer.Option(
+        help="With --examples, for translators: compare words read by the encoder, or tokens written by the decoder "
+        "(the default)."
+    ),
+]
+_By = Annotated[Literal["cosine", "l2"], typer.Option(help="With --examples: how states are compared.")]
+_FromLines = Annotated[
+    int, typer.Option(min=1, max=1_000_000, help="With --examples: most training texts to compare with.")
+]
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 
 # Options for one view only.
 _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
-_VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
+_VIEWS = {
+    "--beam": ("width", "length_penalty"),
+    "--next": ("prefix", "at", "bars", *_SAMPLING),
+    "--examples": ("at", "target", "states", "by", "from_lines"),
+}
+_OF_STATES = ("--contexts", "--examples")  # views of states instead of attention
 # Options for translators.
 _OF_TRANSLATORS = ("target", "beam", "following")
 
@@ -126,11 +155,15 @@ def command(
     min_p: _MinP = None,
     typical: _Typical = None,
     contexts: _Contexts = None,
+    examples: _Examples = None,
+    states: _States = None,
+    by: _By = "cosine",
+    from_lines: _FromLines = 5000,
     overwrite: _Overwrite = False,
 ) -> None:
     """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
 
-    With --contexts, draw the vectors of one word in several sentences.
+    With --contexts, draw the vectors of one word in several sentences; with --examples, list the nearest training data.
     """
     view = _view(context)
     kind = _kind(out, overwrite)
@@ -160,8 +193,8 @@ def _check_model(model: "Loaded", view: str) -> None:
     from regard.verbs.generate.model import LanguageModel
 
     if not isinstance(model, LanguageModel):
-        needs(model.recipe, "embed" if view == "--contexts" else "look")
-    elif view == "--contexts":
+        needs(model.recipe, "embed" if view in _OF_STATES else "look")
+    elif view in _OF_STATES:
         needs(model.recipe, "embed")
     elif view != "--next" and "look" not in model.verbs:
         raise Fault(
@@ -181,6 +214,8 @@ def _shown(
         return _view_next(context, model, _one(model, sources))
     if view == "--contexts":
         return _view_contexts(model, context.params["contexts"], sources)
+    if view == "--examples":
+        return _view_examples(context, model, _one(model, sources))
     if isinstance(model, TranslationModel):
         return _view_translation(context, model, _one(model, sources), view, drawing)
     from regard.seeing.looking import view_answer
@@ -199,6 +234,16 @@ def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "Vie
     from regard.verbs.look.run import look_contexts
 
     return look_contexts(model, word, [text for source in or_standard_input(sources) for text in source.inputs()])
+
+
+def _view_examples(context: typer.Context, model: "Loaded", text: str) -> "View":
+    """Return the training examples nearest to a text, and report progress on the way."""
+    from regard.verbs.look.run import look_examples
+
+    params = context.params
+    chosen = {name: params[name] for name in ("states", "target", "at", "by", "from_lines")}
+    with console_progress() as progress:
+        return look_examples(model, text, params["examples"], **chosen, progress=progress)
 
 
 def _view_next(context: typer.Context, model: "Loaded", text: str) -> "View":
@@ -232,17 +277,20 @@ def _view_translation(
 
 def _view(context: typer.Context) -> str:
     """Return the requested view, "" for attention; refuse options of the other views."""
-    views = [_option(name) for name in ("beam", "following", "contexts") if _is_given(context, name)]
+    views = [_option(name) for name in ("beam", "following", "contexts", "examples") if _is_given(context, name)]
     if views == ["--beam", "--next"]:
         raise Fault("--beam shows whole hypotheses and --next a single token; give one of the two.")
     if len(views) > 1:
         raise Fault(f"{' and '.join(views)} are views of different things; give one of them.")
     view = next(iter(views), "")
     for name in (name for name in context.params if _is_given(context, name)):
+        if name in _VIEWS.get(view, ()):
+            continue
         if view and name in _ATTENTION:
             raise Fault(f"{_option(name)} chooses an attention; omit it with {view}.")
-        if needed := next((other for other, names in _VIEWS.items() if name in names and other != view), None):
-            raise Fault(f"{_option(name)} goes with {needed}; {'omit it' if view else 'give that too'}.")
+        needed = [other for other, names in _VIEWS.items() if name in names]
+        if needed and name not in _ATTENTION:
+            raise Fault(f"{_option(name)} goes with {' or '.join(needed)}; {'omit it' if view else 'give that too'}.")
     return view
 
 
