@@ -75,7 +75,6 @@ def test_tagged_sentences(trained: Path, tmp_path: Path, capsys: pytest.CaptureF
         (["--tagged", "a.txt", "--side", "decoder"], "has no translations for a decoder to write"),
         (["--tagged", "a.txt", "--language", "en"], "omit it with --tagged"),
         (["--columns", "1:2"], "--columns needs --tagged"),
-        (["--sentences", "20"], "needs two classes with 20 examples each"),
         (["-o", "probes.gif"], "probes.gif does not end in"),
     ],
 )
@@ -84,10 +83,14 @@ def test_what_is_refused(trained: Path, capsys: pytest.CaptureFixture[str], argu
     assert words in " ".join(capsys.readouterr().err.split())
 
 
-def test_models_that_are_refused(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = open_trained_toy("gat", tmp_path)
-    assert main(["probe", str(run.folder)]) == 2
+def test_a_file_with_a_single_tag_is_refused(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "tagged.txt").write_text("the_X dog_X sees_Y\n" * 19, encoding="utf-8")
+    assert main(["probe", str(trained), "--tagged", str(tmp_path / "tagged.txt"), "--what", "tags"]) == 2
+    assert "needs two classes with 20 examples each, and these sentences have 1;" in capsys.readouterr().err
+
+
+def test_a_model_without_states_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    open_trained_toy("gat", tmp_path)
+    folder = next(path.parent for path in sorted(tmp_path.rglob("manifest.json")))
+    assert main(["probe", str(folder)]) == 2
     assert "A gat gives a class for each node" in capsys.readouterr().err
-    back = turn_around(trained, tmp_path / "back")
-    recipe = (back / "recipe.toml").read_text(encoding="utf-8")
-    assert 'source_language = "pt"' in recipe

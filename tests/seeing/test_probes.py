@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ import regard
 from regard.base.faults import Fault
 from regard.data.demo.labels import labelled_pairs
 from regard.data.word_labels import LabelledSentence
+from regard.model import make_model
 from regard.seeing.probes.examples import control_labels, linked_words, word_task, word_types
+from regard.seeing.probes.generated import corpus_for
 from regard.seeing.probes.probing import probe_layers
 from regard.seeing.probes.word_states import WordStates, decoder_states, encoder_states, tokens_of_words
 from regard.viewing.probes import ProbeScore
@@ -198,6 +201,36 @@ def test_sentences_in_another_language_are_refused(tmp_path: Path) -> None:
     words = ["Wir", "lieben", "alte", "Bücher"]
     with pytest.raises(Fault, match="100% of the tokens are unknown to this model, which seems to know another"):
         encoder_states(task, [LabelledSentence(" ".join(words), words, {}, {})] * 3)
+
+
+def test_the_grammar_speaks_the_languages_of_a_translator(trained: Path) -> None:
+    model = regard.load(trained)
+
+    def corpus(reads: str, writes: str, side: str = "encoder", language: str | None = None) -> tuple[str, bool]:
+        data = model.recipe.data.model_copy(update={"source_language": reads, "target_language": writes})
+        changed = copy(model)
+        changed.recipe = model.recipe.model_copy(update={"data": data})
+        return corpus_for(changed, language, side)
+
+    assert corpus("en", "pt") == ("demo", False)
+    assert corpus("en", "ru") == ("demo-ru", False)
+    assert corpus("pt", "en", "decoder") == ("demo", True)
+    assert corpus("ru", "de") == ("demo-ru", True)
+    assert corpus("de", "en", language="en") == ("demo", False)
+    with pytest.raises(Fault, match="English, Portuguese and Russian sentences, but this model reads de; give"):
+        corpus("de", "en")
+    with pytest.raises(Fault, match="this model translates de to en; only its encoder can be probed"):
+        corpus("de", "en", "decoder")
+
+
+def test_the_language_of_other_models_is_that_of_their_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_trained_toy("gpt", tmp_path)
+    model = make_model(run.task, run.recipe)
+    assert corpus_for(model, None, "encoder") == ("demo", False)
+    assert corpus_for(model, "ru", "encoder") == ("demo-ru", True)
+    monkeypatch.setattr("regard.seeing.probes.generated.find_language", lambda lines: "de")
+    with pytest.raises(Fault, match=r"has learnt from text in another language \(de\); give tagged sentences"):
+        corpus_for(model, None, "encoder")
 
 
 def test_a_model_without_a_decoder_is_refused(tmp_path: Path) -> None:
