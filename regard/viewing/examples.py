@@ -1,7 +1,7 @@
 """Nearest training examples of an input, place by place: tables in the terminal, in a picture and on a page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +148,7 @@ class DrawnExamples:
             WordTable(nearest.title(place), nearest.columns, [nearest.row(example) for example in place.examples])
             for place in nearest.places
         ]
-        return TableLesson(f"{show_word(nearest.text)}. {nearest.about}", tables)
+        return TableLesson(show_word(nearest.text), [*tables[:-1], replace(tables[-1], caption=nearest.about)])
 
     def draw(self, path: Path) -> set[str]:
         return draw_tables(self._lesson, path)
