@@ -118,7 +118,8 @@ def _generated_states(
 ) -> "WordStates":
     """Return the states of generated sentences that no model has learnt from."""
     from regard.seeing.probes.generated import corpus_for, unlearnt_pairs
-    from regard.seeing.probes.word_states import decoder_states, encoder_states, refuse_decoderless
+    from regard.seeing.probes.translators import decoder_states, refuse_decoderless
+    from regard.seeing.probes.word_states import encoder_states
 
     if side == "decoder":
         refuse_decoderless(model.task)

@@ -13,8 +13,8 @@ from toys import open_trained_toy
 import regard
 from regard.base.faults import Fault
 from regard.model import Model
-from regard.seeing.nearest.places import Asked, MarkedPlace, places_of
-from regard.seeing.nearest.search import nearest_examples, search_sample
+from regard.seeing.nearest.places import Asked, MarkedPlace
+from regard.seeing.nearest.search import nearest_examples, places_of, search_sample
 from regard.seeing.training_texts import TextSample, TrainingText, sample_texts, training_texts
 from regard.viewing.examples import NearestExamples, examples_lines
 

@@ -17,7 +17,8 @@ from regard.model import make_model
 from regard.seeing.probes.examples import control_labels, linked_words, word_task, word_types
 from regard.seeing.probes.generated import corpus_for
 from regard.seeing.probes.probing import probe_layers
-from regard.seeing.probes.word_states import WordStates, decoder_states, encoder_states, tokens_of_words
+from regard.seeing.probes.translators import decoder_states
+from regard.seeing.probes.word_states import WordStates, encoder_states, tokens_of_words
 from regard.viewing.probes import ProbeScore
 from regard.viewing.sides import Words
 

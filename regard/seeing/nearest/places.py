@@ -11,16 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from regard.base.faults import Fault, TextFault
-from regard.base.figures import quantity
+from regard.base.faults import TextFault
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.seeing.gazes import Foresees
-from regard.seeing.sentences import Translator
 from regard.seeing.training_texts import TrainingText
-from regard.tasks.translation.forcing import force_batch
-from regard.tasks.translation.lengths import check_length, target_tokens
-from regard.tasks.translation.objectives import forced
-from regard.tasks.translation.task import Translation
 from regard.viewing.examples import CLOSE, OPEN
 
 _END = "end"
@@ -60,67 +53,6 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True)
-class WrittenTokens:
-    """Tokens that a translator writes, by the decoder's state before each (Khandelwal et al. 2021)."""
-
-    task: Translation
-    text: str
-    written: Sequence[int]
-    at: int | None = None
-    kind = "token"
-
-    def asked(self) -> list[Asked]:
-        names = _names(self.task.target_for(self.text), [*self.written, self.task.end])
-        states = self._states(force_batch(self.task, [self.text], [self.written]))[0]
-        return _at([Asked(*place) for place in zip(names, states, strict=True)], self.at, "token")
-
-    def read(self, texts: Sequence[TrainingText]) -> list[Tensor]:
-        return self._states(self.task.pair_up([(text.text, text.answer) for text in texts]))
-
-    def _states(self, batch: Any) -> list[Tensor]:
-        states = forced(self.task.model, batch).states.float().cpu()
-        return list(states.split(self.task.extents(batch)["target"].tolist()))
-
-    def fits(self, text: TrainingText) -> bool:
-        longest = self.task.model.options.longest
-        both = self.task.source_for(text.text).encode(text.text), self.task.target_for(text.text).encode(text.answer)
-        return all(len(tokens) < longest for tokens in both) and bool(both[0])
-
-    def mark(self, text: TrainingText, place: int) -> MarkedPlace:
-        tokeniser = self.task.target_for(text.text)
-        tokens = [*tokeniser.encode(text.answer.strip()), self.task.end]
-        return MarkedPlace(text.text, _marked(tokeniser, tokens, place), _names(tokeniser, tokens)[place])
-
-
-@dataclass(frozen=True)
-class SourceWords:
-    """Words that a translator reads, by the encoder's last states."""
-
-    task: Translation
-    text: str
-    at: int | None = None
-    kind = "word"
-
-    def asked(self) -> list[Asked]:
-        (vectors,) = self.task.embed(self.task.read([self.text]))
-        states = vectors.words[max(vectors.layers)].float()
-        return _at([Asked(*place) for place in zip(vectors.text.words, states, strict=True)], self.at, "word")
-
-    def read(self, texts: Sequence[TrainingText]) -> list[Tensor]:
-        vectors = self.task.embed(self.task.read([text.text for text in texts]))
-        return [text.words[max(text.layers)].float() for text in vectors]
-
-    def fits(self, text: TrainingText) -> bool:
-        return 0 < len(self.task.source_for(text.text).encode(text.text)) < self.task.model.options.longest
-
-    def mark(self, text: TrainingText, place: int) -> MarkedPlace:
-        (vectors,) = self.task.embed(self.task.read([text.text]))
-        words = list(vectors.text.words)
-        marked = " ".join([*words[:place], f"{OPEN}{words[place]}{CLOSE}", *words[place + 1 :]])
-        return MarkedPlace(marked, text.answer, words[place])
-
-
-@dataclass(frozen=True)
 class Prompts:
     """Contexts of a language model: the end of a prompt, and every place of the training text."""
 
@@ -130,7 +62,7 @@ class Prompts:
 
     def asked(self) -> list[Asked]:
         scores = self.task.foresee(self.task.read([self.text]))[0]
-        (name,) = _names(self.task.tokeniser, [int(scores.argmax())])
+        (name,) = token_names(self.task.tokeniser, [int(scores.argmax())])
         return [Asked(name, self.read([TrainingText(self.text)])[0][-1])]
 
     def read(self, texts: Sequence[TrainingText]) -> list[Tensor]:
@@ -142,7 +74,7 @@ class Prompts:
     def mark(self, text: TrainingText, place: int) -> MarkedPlace:
         tokeniser, (row,) = self.task.tokeniser, self.task.read([text.text]).tokens
         tokens = [*row, self.task.end]
-        return MarkedPlace(_marked(tokeniser, tokens, place + 1), "", _names(tokeniser, tokens)[place + 1])
+        return MarkedPlace(mark_token(tokeniser, tokens, place + 1), "", token_names(tokeniser, tokens)[place + 1])
 
 
 @dataclass(frozen=True)
@@ -166,48 +98,6 @@ class WholeTexts:
         return MarkedPlace(text.text, text.answer, "")
 
 
-def places_of(model: Any, text: str, states: str | None, target: str | None, at: int | None) -> Places:
-    """Return the places of an input that a model is asked about; refuse options that it has no use for."""
-    if not text.strip():
-        raise Fault("There is no text to look at; give a sentence.")
-    if isinstance(model.task, Translation):
-        return _of_translator(model, text.strip(), states, target, at)
-    options = {"--states": states, "--target": target, "--at": at}
-    if given := next((name for name, value in options.items() if value is not None), None):
-        raise Fault(f"{given} is for translators; omit it for this model.")
-    task = model.task
-    return Prompts(task, text) if isinstance(task, Foresees) else WholeTexts(task, text)
-
-
-def _of_translator(model: Translator, text: str, states: str | None, target: str | None, at: int | None) -> Places:
-    check_length(model.task, text, 0)
-    has_decoder = model.task.model.finds_outputs_by == "decoder"
-    if states == "encoder" or (states is None and not has_decoder):
-        if target is not None:
-            raise Fault("--target is for the decoder's states; omit it with --states encoder.")
-        return SourceWords(model.task, text, at)
-    if not has_decoder:
-        raise Fault("This model has no decoder that writes token by token; give --states encoder.")
-    if target is None:
-        written = model.search_tokens(text)
-    else:
-        written = target_tokens(model.task, target, "target", model.task.target_for(text))
-    return WrittenTokens(model.task, text, written, at)
-
-
-def _at(places: list[Asked], at: int | None, unit: str) -> list[Asked]:
-    """Return all places, or the one after `at` others."""
-    if at is None:
-        return places
-    if at >= len(places):
-        raise Fault(f"There is no place after {at} {unit}s; there {_are(len(places), unit)}, the first after 0.")
-    return [places[at]]
-
-
-def _are(count: int, unit: str) -> str:
-    return f"{'is' if count == 1 else 'are'} {quantity(count, unit)}"
-
-
 def _embed(task: Any, texts: Sequence[TrainingText]) -> list[Any]:
     vectors: list[Any] = task.embed(task.read([text.text for text in texts]))
     return vectors
@@ -221,7 +111,7 @@ def _is_readable(task: Any, text: TrainingText) -> bool:
     return bool(len(vectors.text.tokens))
 
 
-def _names(tokeniser: Tokeniser, tokens: Sequence[int]) -> list[str]:
+def token_names(tokeniser: Tokeniser, tokens: Sequence[int]) -> list[str]:
     """Return tokens by name; the end by a word."""
     pieces = tokeniser.pieces(tokens)
     return [
@@ -230,7 +120,7 @@ def _names(tokeniser: Tokeniser, tokens: Sequence[int]) -> list[str]:
     ]
 
 
-def _marked(tokeniser: Tokeniser, tokens: Sequence[int], place: int) -> str:
+def mark_token(tokeniser: Tokeniser, tokens: Sequence[int], place: int) -> str:
     """Return the text of tokens with a mark around one of them; the last is the end."""
     before, through, whole = (tokeniser.decode(tokens[:last]) for last in (place, place + 1, len(tokens)))
     if place + 1 == len(tokens):

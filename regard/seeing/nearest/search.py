@@ -12,7 +12,9 @@ from torch import Tensor
 
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import Progress, silent
-from regard.seeing.nearest.places import Places, joined, places_of
+from regard.seeing.gazes import Foresees
+from regard.seeing.nearest.places import Places, Prompts, WholeTexts, joined
+from regard.seeing.nearest.translators import is_translator, translator_places
 from regard.seeing.training_texts import TextSample, TrainingText, sample_texts
 from regard.viewing.examples import AskedPlace, NearestExamples, TrainingExample
 
@@ -20,6 +22,19 @@ AT_ONCE = 64  # texts in a batch
 FROM_LINES = 5_000  # texts to compare with, by default
 
 Measure = Literal["cosine", "l2"]
+
+
+def places_of(model: Any, text: str, states: str | None, target: str | None, at: int | None) -> Places:
+    """Return the places of an input that a model is asked about; refuse options that it has no use for."""
+    if not text.strip():
+        raise Fault("There is no text to look at; give a sentence.")
+    if is_translator(model.task):
+        return translator_places(model, text.strip(), states, target, at)
+    options = {"--states": states, "--target": target, "--at": at}
+    if given := next((name for name, value in options.items() if value is not None), None):
+        raise Fault(f"{given} is for translators; omit it for this model.")
+    task = model.task
+    return Prompts(task, text) if isinstance(task, Foresees) else WholeTexts(task, text)
 
 
 def nearest_examples(

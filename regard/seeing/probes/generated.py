@@ -1,16 +1,14 @@
 """Sentences of the demo's grammar that suit a model: in its languages, and none that it learnt from."""
 
-from typing import Any
-
 from regard.base.faults import Fault
 from regard.data.corpora.languages import find_language
+from regard.data.corpora.options import PairData
 from regard.data.demo import DEMO
 from regard.data.demo.labels import CORPORA, ENGLISH, labelled_pairs
 from regard.data.generated.corpora import generator_of
 from regard.data.word_labels import LabelledSentence
 from regard.loading import Loaded
 from regard.seeing.training_texts import first_texts
-from regard.tasks.translation.task import Translation
 
 _LANGUAGES = (ENGLISH, *CORPORA)
 
@@ -26,13 +24,14 @@ def corpus_for(model: Loaded, language: str | None, side: str) -> tuple[str, boo
 
     A translator of a generated corpus gets that one; others are chosen by language.
     """
-    if isinstance(model.task, Translation):
-        return _for_translator(model.recipe.data, language, side)
+    data = getattr(model.recipe, "data", None)
+    if isinstance(data, PairData):
+        return _for_translator(data, language, side)
     chosen = language or _language_of(model)
     return CORPORA.get(chosen, CORPORA["pt"]), chosen != ENGLISH
 
 
-def _for_translator(data: Any, language: str | None, side: str) -> tuple[str, bool]:
+def _for_translator(data: PairData, language: str | None, side: str) -> tuple[str, bool]:
     reads, writes = data.source_language, data.target_language
     generators = {generator_of(corpus.pairs) if corpus.pairs else None for corpus in data.train}
     if language is None and len(generators) == 1 and (generator := generators.pop()) in DEMO:

@@ -18,8 +18,7 @@ from regard.seeing.looking import (
     view_prompt,
     view_translation,
 )
-from regard.seeing.nearest.places import places_of
-from regard.seeing.nearest.search import FROM_LINES, Measure, nearest_examples
+from regard.seeing.nearest.search import FROM_LINES, Measure, nearest_examples, places_of
 from regard.verbs.embed.run import embed_each
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate.model import TranslationModel, as_translator
