@@ -31,7 +31,7 @@ class Question:
     text: str = ""  # the input for people
     output: str = ""  # the whole output for people
     see: Callable[[], Sight] | None = None  # watches the model while it decides
-    queries: Sequence[int] = ()  # the places in its gazes that look when it decides
+    queries: Sequence[int] | None = None  # the places in its gazes that look when it decides; None: all
     keys: Sequence[int] | None = None  # the places of the units in its gazes, if others precede them
 
 
