@@ -158,6 +158,8 @@ def ask_masked(model: Loaded, text: str, output: str | None, place: int | None, 
         output=name,
         see=partial(see_answer, task, text),
         queries=(where,),
+        read=text,
+        written=[token],
     )
 
 
