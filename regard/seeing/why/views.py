@@ -1,6 +1,7 @@
 """Views of why a model decided as it did: a map, all maps side by side, and the logit lens."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from regard.viewing.seen import Block
 from regard.viewing.sides import Cells, Frames, Nodes, Steps, Video, Words
 from regard.viewing.tables import MOST_COLUMNS, MOST_ROWS, DrawnTables, NumberTable, TableLesson, WordTable
 from regard.viewing.view import Drawing, DrawingRequest, View
+from regard.viewing.written import visible_name
 
 ALL = "all"
 LENS = "lens"
@@ -39,40 +41,48 @@ CAPTIONS = {
 _SHARES = "Scores of each method, divided by the sum of their absolute values; negative ones spoke against the output."
 
 
-def view_why(
-    model: Loaded,
-    item: Any,
-    method: str,
-    output: str | None = None,
-    place: int | None = None,
-    word: str | None = None,
-    which: WhichAttention = USUAL,
-    tokens: bool = False,
-    remark: Remark = ignore_remark,
-) -> View:
+@dataclass(frozen=True)
+class WhyRequest:
+    """What to explain, and by which method; a place and a word choose among the tokens of an output."""
+
+    method: str
+    output: str | None = None
+    place: int | None = None  # counted from 0
+    word: str | None = None
+    layer: int | None = None  # of attention
+    head: int | None = None
+    tokens: bool = False  # show tokens instead of whole words
+
+    def __post_init__(self) -> None:
+        if self.method not in CHOICES:
+            raise Fault(f"There is no method '{self.method[:40]}'; the methods are {', '.join(CHOICES)}.")
+        if self.which != USUAL and self.method != "attention":
+            raise Fault(f"A layer and a head choose an attention; omit them with {self.method}.")
+
+    @property
+    def which(self) -> WhichAttention:
+        return WhichAttention(self.layer, self.head)
+
+
+def view_why(model: Loaded, item: Any, request: WhyRequest, remark: Remark = ignore_remark) -> View:
     """Return a view of why a model decided so, by one method, by all of them, or by the logit lens."""
-    if method not in CHOICES:
-        raise Fault(f"There is no method '{method}'; the methods are {', '.join(CHOICES)}.")
-    if which != USUAL and method != "attention":
-        raise Fault(f"A layer and a head choose an attention; omit them with {method}.")
-    question = ask(model, item, output, place, word)
+    question = ask(model, item, request.output, request.place, request.word)
     heading = f"{show_word(question.text)} → {show_word(question.output)}"
-    if method == LENS:
-        return View(heading, DrawnTables(_lens_tables(logit_lens(model, question))), _about(question, method))
-    if method == ALL:
-        maps, refusals = every_map(question)
-        for refusal in refusals.values():
-            remark(refusal)
-    else:
-        maps, refusals = [map_of(question, method, which)], {}
-    for found in maps:
-        for text in found.remarks:
-            remark(f"{found.method}: {text}")
-    about = _about(question, method) | {
-        "maps": [{"method": found.method, "scores": list(found.scores)} for found in maps],
-        "refused": refusals,
-    }
-    return View(heading, _drawing(question, maps, tokens), about)
+    about = _about(question, request.method)
+    if request.method == LENS:
+        return View(heading, DrawnTables(_lens_tables(logit_lens(model, question))), about)
+    maps, refusals = maps_for(question, request)
+    for text in (*refusals.values(), *(f"{found.method}: {text}" for found in maps for text in found.remarks)):
+        remark(text)
+    numbers = [{"method": found.method, "scores": list(found.scores)} for found in maps]
+    return View(heading, _drawing(question, maps, request.tokens), about | {"maps": numbers, "refused": refusals})
+
+
+def maps_for(question: Question, request: WhyRequest) -> tuple[list[Map], dict[str, str]]:
+    """Return the requested maps, and for all methods the reasons why some have no meaning here."""
+    if request.method == ALL:
+        return every_map(question)
+    return [map_of(question, request.method, request.which)], {}
 
 
 def _about(question: Question, method: str) -> dict[str, Any]:
@@ -158,22 +168,19 @@ def _by_word(question: Question, maps: Sequence[Map], tokens: bool) -> tuple[lis
 
 def _lens_tables(lens: Lens) -> TableLesson:
     """Return the lens at the place that is explained, and at all places if there are few."""
-    columns = ["after", "would write", f"p of “{lens.chosen}”", "rank"]
-    cells = [
-        [
-            row.layer,
-            ", ".join(f"{name} {share:.2f}" for name, share in row.tokens),
-            f"{row.probability:.3f}",
-            f"{row.rank}",
-        ]
-        for row in lens.rows
-    ]
+    chosen, places = visible_name(lens.chosen), [visible_name(name) for name in lens.places]
+    columns = ["after", "would write", f"p of “{chosen}”", "rank"]
+    cells = [[row.layer, _named_shares(row.tokens), f"{row.probability:.3f}", f"{row.rank}"] for row in lens.rows]
     caption = "The state after each block, read as if it were the last: final norm, then output matrix."
     tables: list[NumberTable | WordTable] = [WordTable("At this place", columns, cells, caption)]
     if len(lens.places) <= MOST_COLUMNS:
-        along = [[row.layer, *(name for name, _ in row.along)] for row in lens.rows]
-        tables.append(WordTable("At every place", ["after", *lens.places], along, "The most probable token."))
+        along = [[row.layer, *(visible_name(name) for name, _ in row.along)] for row in lens.rows]
+        tables.append(WordTable("At every place", ["after", *places], along, "The most probable token."))
         shares = np.array([[share for _, share in row.along] for row in lens.rows])
         title = "Probability of that token"
-        tables.append(NumberTable(title, [row.layer for row in lens.rows], list(lens.places), shares))
-    return TableLesson(f"Logit lens: “{lens.chosen}”", tables)
+        tables.append(NumberTable(title, [row.layer for row in lens.rows], places, shares))
+    return TableLesson(f"Logit lens: “{chosen}”", tables)
+
+
+def _named_shares(tokens: Sequence[tuple[str, float]]) -> str:
+    return ", ".join(f"{visible_name(name)} {share:.2f}" for name, share in tokens)
