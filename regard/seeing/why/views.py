@@ -115,7 +115,7 @@ def _drawing(question: Question, maps: Sequence[Map], tokens: bool) -> Drawing:
 
 
 def _title(question: Question) -> str:
-    return f"Why “{show_word(question.chosen)}”?"
+    return f"Why “{visible_name(question.chosen)}”?"
 
 
 def _shade(found: Map) -> np.ndarray:
