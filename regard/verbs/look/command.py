@@ -183,9 +183,11 @@ def _check_model(model: "Loaded", view: str) -> None:
     from regard.tasks import TASKS
     from regard.verbs.generate.model import LanguageModel
 
-    if view == "--why":  # which asks the model itself
-        return
-    if not isinstance(model, LanguageModel):
+    if view == "--why":
+        from regard.seeing.why.question import refuse_unasked
+
+        refuse_unasked(model)
+    elif not isinstance(model, LanguageModel):
         needs(model.recipe, "embed" if view == "--contexts" else "look")
     elif view == "--contexts":
         needs(model.recipe, "embed")
