@@ -142,21 +142,29 @@ def count_of(share: float, units: int) -> int:
     return ceil(share * units - 1e-9)  # 0.1 · 30 is a little more than 3
 
 
-def curves_of(question: Decision, order: Sequence[int]) -> Curves:
-    """Return the deletion and insertion curves of units in this order."""
-    units = len(order)
+def curves_of(question: Decision, orders: Sequence[Sequence[int]]) -> list[Curves]:
+    """Return the deletion and insertion curves of the units in each of these orders."""
+    units = len(question.inputs)
     counts = sorted({round(units * step / _MOST_STEPS) for step in range(_MOST_STEPS + 1)} | _shared_counts(units))
-    is_taken = torch.zeros(len(counts), units, dtype=torch.bool, device=question.inputs.device)
-    for step, count in enumerate(counts):
-        is_taken[step, list(order[:count])] = True
-    deletion, insertion = _probabilities(question, torch.cat([is_taken, ~is_taken])).reshape(2, -1).tolist()
-    return Curves(counts, deletion, insertion)
+    is_taken = torch.zeros(len(orders), len(counts), units, dtype=torch.bool, device=question.inputs.device)
+    for number, order in enumerate(orders):
+        for step, count in enumerate(counts):
+            is_taken[number, step, list(order[:count])] = True
+    replaced = torch.stack([is_taken, ~is_taken], dim=1)
+    found = _log_probabilities(question, replaced.flatten(0, 2)).reshape(len(orders), 2, len(counts))
+    return [Curves(counts, deletion, insertion) for deletion, insertion in found.tolist()]
 
 
-def faithfulness(question: Decision, scores: Sequence[float], orders: int = RANDOM_ORDERS) -> Faithfulness:
-    """Return the curves of a map with these scores, and those of `orders` random orders of the same units."""
-    drawn = [np.random.default_rng([1, seed]).permutation(len(scores)).tolist() for seed in range(orders)]
-    return Faithfulness(curves_of(question, order_of(scores)), [curves_of(question, order) for order in drawn])
+def random_curves(question: Decision, orders: int = RANDOM_ORDERS) -> list[Curves]:
+    """Return the curves of random orders, always the same, which are what chance gives to any map."""
+    units = len(question.inputs)
+    return curves_of(question, [np.random.default_rng([1, seed]).permutation(units).tolist() for seed in range(orders)])
+
+
+def faithfulness(question: Decision, scores: Sequence[float], random: Sequence[Curves] | None = None) -> Faithfulness:
+    """Return the curves of a map with these scores, and those of random orders, unless they are given."""
+    (own,) = curves_of(question, [order_of(scores)])
+    return Faithfulness(own, random_curves(question) if random is None else random)
 
 
 def _shared_counts(units: int) -> set[int]:
@@ -164,7 +172,7 @@ def _shared_counts(units: int) -> set[int]:
 
 
 @torch.no_grad()
-def _probabilities(question: Decision, replaced: Tensor) -> Tensor:
+def _log_probabilities(question: Decision, replaced: Tensor) -> Tensor:
     """Return the log-probability for each row of units that are replaced by the baseline, as float64 on the host."""
     found = [
         question.log_probability(torch.where(rows[:, :, None], question.baseline, question.inputs)).double().cpu()

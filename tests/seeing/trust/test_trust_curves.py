@@ -1,5 +1,6 @@
 """Deletion and insertion curves: answers on paper, and laws."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import exp, log
@@ -9,7 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.seeing.trust.curves import SHARES, Curves, count_of, curves_of, faithfulness, order_of
+from regard.seeing.trust.curves import SHARES, Curves, count_of, faithfulness, order_of, random_curves
+from regard.seeing.trust.curves import curves_of as curves_of_orders
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,12 @@ class Linear:
     def contributions(self) -> list[float]:
         """Input × gradient."""
         return (self.inputs * self.weights).sum(dim=1).tolist()
+
+
+def curves_of(question: Linear, order: Sequence[int]) -> Curves:
+    """Return the curves of one order."""
+    (curves,) = curves_of_orders(question, [order])
+    return curves
 
 
 def _linear(units: int, seed: int = 1) -> Linear:
@@ -89,7 +97,7 @@ def test_curves_begin_and_end_with_the_whole_input_and_nothing() -> None:
 @pytest.mark.parametrize("figure", ["comprehensiveness", "sufficiency", "deletion", "insertion"])
 def test_a_map_drawn_at_random_scores_chance(figure: str) -> None:
     question = _linear(12)
-    chance = np.array([one.figures()[figure] for one in faithfulness(question, [0.0] * 12, orders=100).random])
+    chance = np.array([one.figures()[figure] for one in random_curves(question, 100)])
     drawn = [np.random.default_rng([7, seed]).normal(size=12).tolist() for seed in range(100)]
     own = np.array([curves_of(question, order_of(scores)).figures()[figure] for scores in drawn])
     standard_error = ((own.var(ddof=1) + chance.var(ddof=1)) / 100) ** 0.5
@@ -106,7 +114,7 @@ def test_a_good_map_is_beyond_chance_and_a_bad_one_below_it() -> None:
 
 
 def test_shares_are_compared_with_the_same_random_orders() -> None:
-    found = faithfulness(_linear(20), _linear(20).contributions, orders=3)
+    found = faithfulness(_linear(20), _linear(20).contributions, random_curves(_linear(20), 3))
     by_share = found.by_share("comprehensiveness")
     assert list(by_share) == list(SHARES)
     expected = np.mean([curves.comprehensiveness(0.2) for curves in found.random])
@@ -132,6 +140,14 @@ def test_an_input_of_many_units_loses_several_at_once_and_in_parts(monkeypatch: 
     monkeypatch.setattr("regard.seeing.trust.curves._AT_ONCE", 3)
     parts = curves_of(question, list(range(1000)))
     assert parts.deletion == pytest.approx(whole.deletion)
+
+
+def test_orders_together_have_the_curves_that_each_has_alone() -> None:
+    question, orders = _linear(6), [[0, 1, 2, 3, 4, 5], [5, 0, 4, 1, 3, 2], [3, 4, 5, 0, 1, 2]]
+    together = curves_of_orders(question, orders)
+    for order, curves in zip(orders, together, strict=True):
+        assert curves.deletion == pytest.approx(curves_of(question, order).deletion)
+        assert curves.insertion == pytest.approx(curves_of(question, order).insertion)
 
 
 def test_one_unit_is_everything() -> None:
