@@ -8,7 +8,7 @@ from regard.data.generated.capitals import ASKS, capital_lines, capital_of
 from regard.data.generated.corpora import CAPITALS
 from regard.data.texts.recipe_lines import name_of
 from regard.loading import Loaded
-from regard.seeing.trust.truths import KnownDecision
+from regard.seeing.trust.known import KnownDecision
 from regard.seeing.why.decision import Question
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from regard.data.algorithms.options import AlgorithmData
 from regard.data.algorithms.spelling import write_items
 from regard.loading import Loaded
-from regard.seeing.trust.truths import KnownDecision
+from regard.seeing.trust.known import KnownDecision
 from regard.seeing.why.decision import Question
 
 _SEED = 19

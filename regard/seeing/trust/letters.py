@@ -7,7 +7,7 @@ from typing import Any
 from regard.data.generated.corpora import generator_of
 from regard.data.generated.letters import OUTPUTS, letter_corpus, sources_of_outputs, spell
 from regard.loading import Loaded
-from regard.seeing.trust.truths import KnownDecision
+from regard.seeing.trust.known import KnownDecision
 from regard.seeing.why.decision import Question
 
 
@@ -36,6 +36,6 @@ class Letters:
             return None
         sources = sources_of_outputs(letters)
         first = next((unit for unit, name in enumerate(question.names) if letters[0] in name), None)
-        if first is None or max(question.queries) >= len(sources):
+        if first is None or not all(place < len(sources) for place in question.queries):
             return None
-        return frozenset(first + sources[place] for place in question.queries)
+        return frozenset(first + sources[place] for place in question.queries) or None

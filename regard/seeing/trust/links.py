@@ -10,7 +10,7 @@ from regard.data.demo.corpus import SPLITS, LinkedPair, linked_pairs
 from regard.data.generated.corpora import generator_of
 from regard.loading import Loaded
 from regard.seeing.pair_reports import token_words
-from regard.seeing.trust.truths import KnownDecision
+from regard.seeing.trust.known import KnownDecision
 from regard.seeing.why.decision import Question
 from regard.tasks.translation.task import Translation
 

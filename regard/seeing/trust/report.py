@@ -9,7 +9,8 @@ import numpy as np
 from regard.loading import Loaded
 from regard.seeing.trust.agreement import Agreement, agreement
 from regard.seeing.trust.curves import Faithfulness, faithfulness
-from regard.seeing.trust.truths import Truth, truth_for
+from regard.seeing.trust.known import Truth
+from regard.seeing.trust.truths import truth_for
 from regard.seeing.why.decision import Question
 
 # What a figure has to be for a map to be good, and what it says.

@@ -9,7 +9,7 @@ import numpy as np
 from regard.data.captions.options import CaptionData
 from regard.data.generated.shapes import Shape, captions_of, draw_shapes, shapes_of
 from regard.loading import Loaded
-from regard.seeing.trust.truths import KnownDecision
+from regard.seeing.trust.known import KnownDecision
 from regard.seeing.why.decision import Question
 from regard.viewing.sides import Cells
 

@@ -8,7 +8,7 @@ from typing import Any
 from regard.data.stories import reading
 from regard.data.stories.telling import read_told
 from regard.loading import Loaded
-from regard.seeing.trust.truths import KnownDecision
+from regard.seeing.trust.known import KnownDecision
 from regard.seeing.why.decision import Question
 from regard.viewing.sides import Facts
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from regard.seeing.why.decision import Question
 
 import regard
 from regard.data.algorithms.options import AlgorithmData
@@ -23,6 +22,7 @@ from regard.seeing.trust.links import WordLinks, source_words
 from regard.seeing.trust.shapes import NamedShapes, cells_of, described
 from regard.seeing.trust.stories import SupportingFacts
 from regard.seeing.trust.truths import truth_for
+from regard.seeing.why.decision import Question
 from regard.viewing.sides import Cells, Facts
 
 RED = Shape("circle", "red", "small", 0.25, 0.25)
