@@ -40,4 +40,7 @@ class CopiedItem:
 
     def units(self, item: Any, question: Question) -> frozenset[int] | None:
         items = str(item).split()
-        return frozenset(place for place in question.queries if place < len(items)) or None
+        # A machine reads all units, the items and a marker, before it answers; its places count all steps.
+        places = [step - len(question.names) for step in question.queries]
+        is_right = [items[place] for place in places if 0 <= place < len(items)] == [question.chosen]
+        return frozenset(places) if is_right else None

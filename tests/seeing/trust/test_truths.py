@@ -57,9 +57,11 @@ def test_the_capital_of_a_line() -> None:
 
 def test_the_item_that_is_copied() -> None:
     truth = CopiedItem(AlgorithmData(algorithm="copy", bits=4))
-    asked = question([str(step) for step in range(7)], queries=[2])
+    asked = question(["1011", "0000", "0110", "marker"], queries=[6], chosen="0110")  # the third step after these four
     assert truth.units("1011 0000 0110", asked) == {2}
-    assert truth.units("1011 0000 0110", replace(asked, queries=[3])) is None
+    assert truth.units("1011 0000 0110", replace(asked, queries=[4], chosen="1011")) == {0}
+    assert truth.units("1011 0000 0110", replace(asked, chosen="0111")) is None  # a wrong answer
+    assert truth.units("1011 0000 0110", replace(asked, queries=[7])) is None
     known = list(islice(truth.decisions(), 3))
     assert [decision.place for decision in known] == [0, 1, 2]
     assert all(len(decision.item.split()) == 20 for decision in known)
