@@ -217,6 +217,7 @@ TRANSLATORS = (
     "seeing/nearest/translators.py",
     "seeing/probes/translators.py",
     "seeing/lessons/",
+    "seeing/trust/links.py",
     "seeing/why/translators.py",
     "verbs/look/views.py",
 )

@@ -24,7 +24,7 @@ FIELDS: dict[str, dict[str, str]] = {
 }
 # Further Python methods of a verb: each is a view, or one field of a request by itself.
 METHODS = {
-    "look": ("look_next", "look_beam", "look_contexts", "look_examples"),
+    "look": ("look_next", "look_beam", "look_contexts", "look_examples", "why"),
     "translate": ("together", "translate_as"),
 }
 # Parameters of such methods, and one that stands for several fields.
@@ -36,9 +36,11 @@ IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "look": {
         "text": ("input", "text"),
-        "word": ("contexts",),
+        "word": ("contexts", "word"),
         "texts": (),
         "count": ("examples",),
+        "item": ("input",),
+        "method": ("why",),
         "sample": ("temperature", "top_k", "top_p", "min_p", "typical"),
     },
 }
@@ -50,8 +52,8 @@ NOT_SERVED: dict[str, set[str]] = {
     "translate": {"precision", "resume", "workers", "shard", "join", "on"},  # about this machine and its files
     "answer": {"spans"},  # every answer has it
     "draw": {"frames"},  # a file of what every answer has
-    # pictures of numbers that answers contain in full, and training data, which a server does not have
-    "look": DRAWN | {"contexts", "examples", "states", "by", "from_lines"},
+    # Pictures of numbers that answers contain in full, what takes many passes, and training data, which no server has.
+    "look": DRAWN | {"contexts", "why", "place", "word", "other", "examples", "states", "by", "from_lines"},
     **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a vector file to read
 }
 # Fields without a command-line option.

@@ -110,6 +110,25 @@ _By = Annotated[Literal["cosine", "l2"], typer.Option(help="With --examples: how
 _FromLines = Annotated[
     int, typer.Option(min=1, max=1_000_000, help="With --examples: most training texts to compare with.")
 ]
+_Why = Annotated[
+    str | None,
+    typer.Option(
+        metavar="METHOD",
+        help="Show which parts of the input made the model write or answer this: attention, rollout, flow, gradient, "
+        "input-x-gradient, integrated-gradients, occlusion, leave-one-out, or all; or what happens inside: lens, "
+        "patching, heads, units.",
+    ),
+]
+_Output = Annotated[
+    str | None, typer.Option(help="With --why: the output to explain, or a class; by default the model's own.")
+]
+_Place = Annotated[
+    int | None, typer.Option(min=1, help="With --why: the token of the output, counted from 1; by default the last.")
+]
+_Word = Annotated[str | None, typer.Option(help="With --why: the word of the output to explain.")]
+_From = Annotated[
+    str | None, typer.Option("--from", help="With --why patching: the input whose states are put into this one.")
+]
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 
 # Options for one view only.
@@ -119,8 +138,11 @@ _VIEWS = {
     "--beam": ("width", "length_penalty"),
     "--next": ("prefix", "at", "bars", *_SAMPLING),
     "--examples": ("at", "target", "states", "by", "from_lines"),
+    "--why": ("output", "place", "word", "other"),
 }
 _OF_STATES = ("--contexts", "--examples")  # views of states instead of attention
+_ALSO_WHY = ("layer", "head", "tokens")  # options of attention that go with --why too
+_CHOSEN = ("beam", "following", "contexts", "why", "examples")  # parameters that choose a view
 # Options for translators.
 _OF_TRANSLATORS = ("target", "beam", "following")
 
@@ -159,11 +181,17 @@ def command(
     states: _States = None,
     by: _By = "cosine",
     from_lines: _FromLines = 5000,
+    why: _Why = None,
+    output: _Output = None,
+    place: _Place = None,
+    word: _Word = None,
+    other: _From = None,
     overwrite: _Overwrite = False,
 ) -> None:
     """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
 
-    With --contexts, draw the vectors of one word in several sentences; with --examples, list the nearest training data.
+    With --contexts, draw the vectors of one word in several sentences; with --why, what made the model decide so; with
+    --examples, list the nearest training data.
     """
     view = _view(context)
     kind = _kind(out, overwrite)
@@ -192,7 +220,11 @@ def _check_model(model: "Loaded", view: str) -> None:
     from regard.tasks import TASKS
     from regard.verbs.generate.model import LanguageModel
 
-    if not isinstance(model, LanguageModel):
+    if view == "--why":
+        from regard.seeing.why.question import refuse_unasked
+
+        refuse_unasked(model)
+    elif not isinstance(model, LanguageModel):
         needs(model.recipe, "embed" if view in _OF_STATES else "look")
     elif view in _OF_STATES:
         needs(model.recipe, "embed")
@@ -210,6 +242,8 @@ def _shown(
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
 
+    if view == "--why":
+        return _view_why(context, model, _one(model, sources))
     if isinstance(model, LanguageModel) and view == "--next":
         return _view_next(context, model, _one(model, sources))
     if view == "--contexts":
@@ -227,6 +261,16 @@ def _shown(
     if note := remark_on(model.task, item):
         remark(f"{note} --as-is refuses it instead.")
     return view_answer(model, item, context.params["side"], drawing, context.params["speaker"])
+
+
+def _view_why(context: typer.Context, model: "Loaded", item: str) -> "View":
+    """Return which parts of an input made the model decide so."""
+    from regard.seeing.why.views import WhyRequest, view_why
+
+    params = context.params
+    place = None if params["place"] is None else params["place"] - 1
+    chosen = (params["output"], place, params["word"], params["layer"], params["head"], params["tokens"])
+    return view_why(model, item, WhyRequest(params["why"], *chosen, params["other"]), remark)
 
 
 def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":
@@ -277,7 +321,7 @@ def _view_translation(
 
 def _view(context: typer.Context) -> str:
     """Return the requested view, "" for attention; refuse options of the other views."""
-    views = [_option(name) for name in ("beam", "following", "contexts", "examples") if _is_given(context, name)]
+    views = [_option(name) for name in _CHOSEN if _is_given(context, name)]
     if views == ["--beam", "--next"]:
         raise Fault("--beam shows whole hypotheses and --next a single token; give one of the two.")
     if len(views) > 1:
@@ -286,7 +330,7 @@ def _view(context: typer.Context) -> str:
     for name in (name for name in context.params if _is_given(context, name)):
         if name in _VIEWS.get(view, ()):
             continue
-        if view and name in _ATTENTION:
+        if view and name in _ATTENTION and not (view == "--why" and name in _ALSO_WHY):
             raise Fault(f"{_option(name)} chooses an attention; omit it with {view}.")
         needed = [other for other, names in _VIEWS.items() if name in names]
         if needed and name not in _ATTENTION:
@@ -301,7 +345,7 @@ def _is_given(context: typer.Context, name: str) -> bool:
 
 
 def _option(name: str) -> str:
-    return "--next" if name == "following" else f"--{name.replace('_', '-')}"
+    return {"following": "--next", "other": "--from"}.get(name, f"--{name.replace('_', '-')}")
 
 
 def _kind(out: Path | None, overwrite: bool) -> str:
