@@ -87,7 +87,7 @@ def test_places_of_a_translator(trained: Path) -> None:
         model.look_examples("I love books.", 1, at=99)
     with pytest.raises(Fault, match="There is no place after 7 words; there are 4 words, the first after 0"):
         model.look_examples("I love books.", 1, states="encoder", at=7)
-    with pytest.raises(Fault, match="omit it with --states encoder"):
+    with pytest.raises(Fault, match="omit it with states encoder"):
         model.look_examples("I love books.", 1, states="encoder", target="Eu")
     with pytest.raises(Fault, match="There is no text to look at"):
         model.look_examples(" ", 1)

@@ -203,13 +203,18 @@ def command(
     loaded = model_in(model)
     _check_model(loaded, view)
     view_ = _shown(context, loaded, inputs_after_model(inputs, text, loaded.recipe), view, drawing)
+    _write(view_, out, heads=contexts is None)
+
+
+def _write(view: "View", out: Path | None, heads: bool) -> None:
+    """Print the view or write it to a file, after its heading."""
     # A drawing that is refused must be refused before the heading is printed.
-    lines_ = view_.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
-    missing = set() if out is None else view_.write(out)
-    if contexts is None:
-        remark(view_.heading)
+    lines = view.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
+    missing = set() if out is None else view.write(out)
+    if heads:
+        remark(view.heading)
     if out is None:
-        print("\n".join(lines_))
+        print("\n".join(lines))
     else:
         remark_written(out, missing)
 
