@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.active_edits import ActiveEdit, Spot
-from regard.attention.edits import Edit, Edits, Part
 from regard.attention.positions import First
 from regard.attention.watch import HasModules, is_watched, numbered_blocks
+from regard.base.edits import Edit, Edits, Part
 from regard.base.faults import Fault
 
 __all__ = ["Edit", "Edits", "editing", "is_edited", "is_observed", "standing"]
@@ -105,9 +105,8 @@ def standing(first: First, sentences: int | None = None) -> Iterator[None]:
     if plan is None:
         yield
         return
-    is_whole = isinstance(first, int)
-    place = first if isinstance(first, int) else int(first.flatten()[0])
-    with _opened(replace(plan, first=place, sentences=sentences, places=None if is_whole else first)):
+    place, places = (first, None) if isinstance(first, int) else (int(first.flatten()[0]), first)
+    with _opened(replace(plan, first=place, sentences=sentences, places=places)):
         yield
 
 
@@ -178,8 +177,10 @@ def _hook_of(edit: ActiveEdit) -> Any:
 
 def _edit_output(edit: ActiveEdit, output: Tensor, plan: _Plan) -> Tensor:
     if output.dim() == 3:
-        listed = plan.places is not None and len(plan.places) == output.shape[1]
-        return edit.change(output, Spot(plan.places if listed else plan.first or 0, plan.sentences))
+        first: First = plan.first or 0
+        if plan.places is not None and len(plan.places) == output.shape[1]:
+            first = plan.places
+        return edit.change(output, Spot(first, plan.sentences))
     if output.dim() != 2:
         raise Fault(
             f"{edit.name} cannot apply: the module's output has {output.dim()} axes instead of row, place and unit."
@@ -229,9 +230,7 @@ def _refuse_uncalled(modules: dict[str, nn.Module], where: str) -> None:
     parts = where.split(".")
     for count, part in enumerate(parts):
         if part in getattr(modules.get(".".join(parts[:count])), "uncalled_in_steps", ()):
-            raise Fault(
-                f"The output of '{where}' cannot be edited: the decoder computes it in steps; edit a state."
-            )
+            raise Fault(f"The output of '{where}' cannot be edited: the decoder computes it in steps; edit a state.")
 
 
 def _attention_at(model: HasModules, modules: dict[str, nn.Module], edit: Edit) -> tuple[str, int | None]:

@@ -27,7 +27,7 @@ BUILDS: dict[str, dict[str, Any]] = {
 }
 EDITS = {
     "weights": Edit(at="cross.1.1", do="zero", keys=[1], queries=[3]),
-    "all weight": Edit(at="1", do="force", keys=[0], queries=[2, 4], rows=[1]),
+    "all weight": Edit(at="cross.1", do="force", keys=[0], queries=[2, 4], rows=[1]),
     "moved weight": Edit(at="decoder.look", do="move", keys=[0], to=1, by=0.5),
     "a head": Edit(at="cross.1.1", part="head", do="zero", queries=[3]),
     "embeddings": Edit(at="target_embedding", part="output", do="zero", queries=[2]),
