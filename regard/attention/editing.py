@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from regard.attention.active_edits import ActiveEdit, Spot
 from regard.attention.positions import First
 from regard.attention.watch import HasModules, is_watched, numbered_blocks
-from regard.base.edits import Edit, Edits, Part
+from regard.base.edits import Edit, Edits, Part, as_edits
 from regard.base.faults import Fault
 
 __all__ = ["Edit", "Edits", "editing", "is_edited", "is_observed", "standing"]
@@ -68,13 +68,12 @@ def editing(model: HasModules, edits: Edit | Sequence[Edit] | Edits) -> Iterator
     A block inside another one adds its edits after those of the outer block. An edit of something that does not exist
     is refused, at the latest when the block ends: it names a place that no input had.
     """
-    if isinstance(edits, Edits):
-        _refuse_other_model(model, edits)
-    listed = [edits] if isinstance(edits, Edit) else list(edits.edits if isinstance(edits, Edits) else edits)
-    if not listed:
+    record = as_edits(edits)
+    _refuse_other_model(model, record)
+    if not record.edits:
         yield
         return
-    new = tuple(_activate(model, edit) for edit in listed)
+    new = tuple(_activate(model, edit) for edit in record.edits)
     outer = _open.get()
     with ExitStack() as hooks:
         for edit in new:

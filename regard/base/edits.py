@@ -258,6 +258,13 @@ class Edits(Options):
         return edits_from_json(parse_json(read_bounded(path, MOST_BYTES), str(path), MOST_BYTES), str(path))
 
 
+def as_edits(edits: Edit | Sequence[Edit] | Edits) -> Edits:
+    """Return edits as a record; edits that are not a record yet belong to no model in particular."""
+    if isinstance(edits, Edits):
+        return edits
+    return Edits(edits=(edits,) if isinstance(edits, Edit) else tuple(edits))
+
+
 def edits_from_json(table: Any, name: str) -> Edits:
     """Make the record from parsed JSON; faults begin with `name`."""
     if not isinstance(table, dict):

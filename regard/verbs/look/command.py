@@ -13,6 +13,7 @@ from regard.console.lines import TextInput
 from regard.tasks import TASKS
 
 if TYPE_CHECKING:
+    from regard.base.edits import Edits
     from regard.loading import Loaded
     from regard.verbs.translate.model import TranslationModel
     from regard.viewing.view import DrawingRequest, View
@@ -86,9 +87,19 @@ _Typical = Annotated[
     float | None,
     typer.Option(min=0, max=1, help="With --next: keep the most typical tokens that add up to this probability."),
 ]
-_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
+_ZeroHead = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[SIDE.]BLOCK.HEAD",
+        help="Switch a head off and let the model write again, such as cross.3.2, counted from 1; can be repeated.",
+    ),
+]
+_Edit = Annotated[Path | None, typer.Option(metavar="FILE", help="A record of edits under which the model writes.")]
+_SaveEdit = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the edits as a record for --edit.")]
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output files.")]
 
 # Options for one view only.
+_EDITS = ("zero_head", "edit", "save_edit")
 _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
@@ -126,6 +137,9 @@ def command(
     min_p: _MinP = None,
     typical: _Typical = None,
     contexts: _Contexts = None,
+    zero_head: _ZeroHead = None,
+    edit: _Edit = None,
+    save_edit: _SaveEdit = None,
     overwrite: _Overwrite = False,
 ) -> None:
     """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
@@ -134,6 +148,7 @@ def command(
     """
     view = _view(context)
     kind = _kind(out, overwrite)
+    _check_record(context)
     from regard.verbs.opening import model_in
     from regard.viewing.view import DrawingRequest
 
@@ -142,6 +157,8 @@ def command(
     loaded = model_in(model)
     _check_model(loaded, view)
     view_ = _shown(context, loaded, inputs_after_model(inputs, text, loaded.recipe), view, drawing)
+    if save_edit is not None and (edits := _edits(context, loaded)) is not None:
+        edits.save(save_edit)
     # A drawing that is refused must be refused before the heading is printed.
     lines_ = view_.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
     missing = set() if out is None else view_.write(out)
@@ -183,6 +200,7 @@ def _shown(
         return _view_contexts(model, context.params["contexts"], sources)
     if isinstance(model, TranslationModel):
         return _view_translation(context, model, _one(model, sources), view, drawing)
+    from regard.seeing.edited import view_edited
     from regard.seeing.looking import view_answer
     from regard.verbs.pictures import mark_as_is, remark_on
 
@@ -191,7 +209,26 @@ def _shown(
     (item,) = mark_as_is(model.task, [item]) if context.params["as_is"] else [item]
     if note := remark_on(model.task, item):
         remark(f"{note} --as-is refuses it instead.")
-    return view_answer(model, item, context.params["side"], drawing, context.params["speaker"])
+    side, speaker = context.params["side"], context.params["speaker"]
+    return view_edited(model, _edits(context, model), lambda: view_answer(model, item, side, drawing, speaker))
+
+
+def _edits(context: typer.Context, model: "Loaded") -> "Edits | None":
+    """Return the edits that the options ask for."""
+    from regard.seeing.edited import edits_asked
+
+    return edits_asked(model, context.params["zero_head"] or [], context.params["edit"])
+
+
+def _check_record(context: typer.Context) -> None:
+    """Refuse to save a record of no edits, or over a file that is there."""
+    params = context.params
+    if params["save_edit"] is None:
+        return
+    if not params["zero_head"] and params["edit"] is None:
+        raise Fault("--save-edit saves edits, but none is given; add --zero-head or --edit.")
+    refuse_folder(params["save_edit"])
+    refuse_existing(params["save_edit"], params["overwrite"])
 
 
 def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":
@@ -218,6 +255,7 @@ def _view_translation(
     context: typer.Context, model: "TranslationModel", text: str, view: str, drawing: "DrawingRequest"
 ) -> "View":
     """Return the view of a translator's attention, beam or next token."""
+    from regard.seeing.edited import view_edited
     from regard.seeing.gazes import refuse_speaker
     from regard.seeing.looking import view_beam, view_translation
 
@@ -227,7 +265,11 @@ def _view_translation(
         return view_beam(model, text, params["width"], params["length_penalty"])
     if view == "--next":
         return _view_next(context, model, text)
-    return view_translation(model, text, params["target"], params["side"], drawing, remark)
+    return view_edited(
+        model,
+        _edits(context, model),
+        lambda: view_translation(model, text, params["target"], params["side"], drawing, remark),
+    )
 
 
 def _view(context: typer.Context) -> str:
@@ -239,6 +281,8 @@ def _view(context: typer.Context) -> str:
         raise Fault(f"{' and '.join(views)} are views of different things; give one of them.")
     view = next(iter(views), "")
     for name in (name for name in context.params if _is_given(context, name)):
+        if view and name in _EDITS:
+            raise Fault(f"{_option(name)} edits what attention shows; omit it with {view}.")
         if view and name in _ATTENTION:
             raise Fault(f"{_option(name)} chooses an attention; omit it with {view}.")
         if needed := next((other for other, names in _VIEWS.items() if name in names and other != view), None):
