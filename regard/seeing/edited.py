@@ -47,5 +47,7 @@ def view_edited(model: Loaded, edits: Edits | None, view: Callable[[], View]) ->
     before, after = (show_word(str(each.about.get("output", ""))) for each in (plain, changed))
     heading = "\n".join([plain.heading, *edits.describe(), f"edited → {after}" if after else changed.heading])
     about = {**changed.about, "unedited": before, "edits": edits.model_dump(mode="json", exclude_none=True)}
-    drawing = replace(changed.drawing, edits=edits) if isinstance(changed.drawing, DrawnTranslation) else changed.drawing
+    drawing = (
+        replace(changed.drawing, edits=edits) if isinstance(changed.drawing, DrawnTranslation) else changed.drawing
+    )
     return replace(changed, heading=heading, about=about, drawing=drawing)

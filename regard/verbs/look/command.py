@@ -11,9 +11,9 @@ from regard.console import refuse_existing, refuse_folder, remark, remark_writte
 from regard.console.inputs import inputs_after_model, or_standard_input, questions_in, what_it_reads
 from regard.console.lines import TextInput
 from regard.tasks import TASKS
+from regard.verbs.look.edits import EDITS, EditFile, SaveEdit, ZeroHead, check_record, edits_of
 
 if TYPE_CHECKING:
-    from regard.base.edits import Edits
     from regard.loading import Loaded
     from regard.verbs.translate.model import TranslationModel
     from regard.viewing.view import DrawingRequest, View
@@ -87,22 +87,32 @@ _Typical = Annotated[
     float | None,
     typer.Option(min=0, max=1, help="With --next: keep the most typical tokens that add up to this probability."),
 ]
-_ZeroHead = Annotated[
-    list[str] | None,
+_Why = Annotated[
+    str | None,
     typer.Option(
-        metavar="[SIDE.]BLOCK.HEAD",
-        help="Switch a head off and let the model write again, such as cross.3.2, counted from 1; can be repeated.",
+        metavar="METHOD",
+        help="Show which parts of the input made the model write or answer this: attention, rollout, flow, gradient, "
+        "input-x-gradient, integrated-gradients, occlusion, leave-one-out, lens, or all.",
     ),
 ]
-_Edit = Annotated[Path | None, typer.Option(metavar="FILE", help="A record of edits under which the model writes.")]
-_SaveEdit = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the edits as a record for --edit.")]
+_Output = Annotated[
+    str | None, typer.Option(help="With --why: the output to explain, or a class; by default the model's own.")
+]
+_Place = Annotated[
+    int | None, typer.Option(min=1, help="With --why: the token of the output, counted from 1; by default the last.")
+]
+_Word = Annotated[str | None, typer.Option(help="With --why: the word of the output to explain.")]
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output files.")]
 
 # Options for one view only.
-_EDITS = ("zero_head", "edit", "save_edit")
 _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
-_VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
+_VIEWS = {
+    "--beam": ("width", "length_penalty"),
+    "--next": ("prefix", "at", "bars", *_SAMPLING),
+    "--why": ("output", "place", "word"),
+}
+_ALSO_WHY = ("layer", "head", "tokens")  # options of attention that go with --why too
 # Options for translators.
 _OF_TRANSLATORS = ("target", "beam", "following")
 
@@ -137,18 +147,22 @@ def command(
     min_p: _MinP = None,
     typical: _Typical = None,
     contexts: _Contexts = None,
-    zero_head: _ZeroHead = None,
-    edit: _Edit = None,
-    save_edit: _SaveEdit = None,
+    why: _Why = None,
+    output: _Output = None,
+    place: _Place = None,
+    word: _Word = None,
+    zero_head: ZeroHead = None,
+    edit: EditFile = None,
+    save_edit: SaveEdit = None,
     overwrite: _Overwrite = False,
 ) -> None:
     """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
 
-    With --contexts, draw the vectors of one word in several sentences.
+    With --contexts, draw the vectors of one word in several sentences; with --why, what made the model decide so.
     """
     view = _view(context)
     kind = _kind(out, overwrite)
-    _check_record(context)
+    check_record(context)
     from regard.verbs.opening import model_in
     from regard.viewing.view import DrawingRequest
 
@@ -157,7 +171,7 @@ def command(
     loaded = model_in(model)
     _check_model(loaded, view)
     view_ = _shown(context, loaded, inputs_after_model(inputs, text, loaded.recipe), view, drawing)
-    if save_edit is not None and (edits := _edits(context, loaded)) is not None:
+    if save_edit is not None and (edits := edits_of(context, loaded)) is not None:
         edits.save(save_edit)
     # A drawing that is refused must be refused before the heading is printed.
     lines_ = view_.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
@@ -176,7 +190,11 @@ def _check_model(model: "Loaded", view: str) -> None:
     from regard.tasks import TASKS
     from regard.verbs.generate.model import LanguageModel
 
-    if not isinstance(model, LanguageModel):
+    if view == "--why":
+        from regard.seeing.why.question import refuse_unasked
+
+        refuse_unasked(model)
+    elif not isinstance(model, LanguageModel):
         needs(model.recipe, "embed" if view == "--contexts" else "look")
     elif view == "--contexts":
         needs(model.recipe, "embed")
@@ -194,6 +212,8 @@ def _shown(
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
 
+    if view == "--why":
+        return _view_why(context, model, _one(model, sources))
     if isinstance(model, LanguageModel) and view == "--next":
         return _view_next(context, model, _one(model, sources))
     if view == "--contexts":
@@ -210,25 +230,17 @@ def _shown(
     if note := remark_on(model.task, item):
         remark(f"{note} --as-is refuses it instead.")
     side, speaker = context.params["side"], context.params["speaker"]
-    return view_edited(model, _edits(context, model), lambda: view_answer(model, item, side, drawing, speaker))
+    return view_edited(model, edits_of(context, model), lambda: view_answer(model, item, side, drawing, speaker))
 
 
-def _edits(context: typer.Context, model: "Loaded") -> "Edits | None":
-    """Return the edits that the options ask for."""
-    from regard.seeing.edited import edits_asked
+def _view_why(context: typer.Context, model: "Loaded", item: str) -> "View":
+    """Return which parts of an input made the model decide so."""
+    from regard.seeing.why.views import WhyRequest, view_why
 
-    return edits_asked(model, context.params["zero_head"] or [], context.params["edit"])
-
-
-def _check_record(context: typer.Context) -> None:
-    """Refuse to save a record of no edits, or over a file that is there."""
     params = context.params
-    if params["save_edit"] is None:
-        return
-    if not params["zero_head"] and params["edit"] is None:
-        raise Fault("--save-edit saves edits, but none is given; add --zero-head or --edit.")
-    refuse_folder(params["save_edit"])
-    refuse_existing(params["save_edit"], params["overwrite"])
+    place = None if params["place"] is None else params["place"] - 1
+    chosen = (params["output"], place, params["word"], params["layer"], params["head"], params["tokens"])
+    return view_why(model, item, WhyRequest(params["why"], *chosen), remark)
 
 
 def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":
@@ -267,23 +279,23 @@ def _view_translation(
         return _view_next(context, model, text)
     return view_edited(
         model,
-        _edits(context, model),
+        edits_of(context, model),
         lambda: view_translation(model, text, params["target"], params["side"], drawing, remark),
     )
 
 
 def _view(context: typer.Context) -> str:
     """Return the requested view, "" for attention; refuse options of the other views."""
-    views = [_option(name) for name in ("beam", "following", "contexts") if _is_given(context, name)]
+    views = [_option(name) for name in ("beam", "following", "contexts", "why") if _is_given(context, name)]
     if views == ["--beam", "--next"]:
         raise Fault("--beam shows whole hypotheses and --next a single token; give one of the two.")
     if len(views) > 1:
         raise Fault(f"{' and '.join(views)} are views of different things; give one of them.")
     view = next(iter(views), "")
     for name in (name for name in context.params if _is_given(context, name)):
-        if view and name in _EDITS:
+        if view and name in EDITS:
             raise Fault(f"{_option(name)} edits what attention shows; omit it with {view}.")
-        if view and name in _ATTENTION:
+        if view and name in _ATTENTION and not (view == "--why" and name in _ALSO_WHY):
             raise Fault(f"{_option(name)} chooses an attention; omit it with {view}.")
         if needed := next((other for other, names in _VIEWS.items() if name in names and other != view), None):
             raise Fault(f"{_option(name)} goes with {needed}; {'omit it' if view else 'give that too'}.")

@@ -103,9 +103,7 @@ class TranslationModel(Loaded):
         """
         if is_edited():
             if engine in CALLED:
-                raise Fault(
-                    f"{CALLED[engine]} does not run the model's modules, so it cannot be edited; use torch."
-                )
+                raise Fault(f"{CALLED[engine]} does not run the model's modules, so it cannot be edited; use torch.")
             return None
         if self.folder is None:
             if engine in CALLED:
