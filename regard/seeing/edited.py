@@ -9,6 +9,7 @@ from regard.attention.watch import numbered_blocks
 from regard.base.edits import Edit, Edits
 from regard.base.faults import Fault
 from regard.loading import Loaded
+from regard.seeing.gazes import Sight
 from regard.seeing.looking import DrawnTranslation
 from regard.viewing.canvas import show_word
 from regard.viewing.view import View
@@ -35,6 +36,15 @@ def _zero_head(model: Loaded, name: str) -> Edit:
     sides = {side for side, _ in numbered_blocks(model).values()}
     is_short = name.count(".") == 1 and len(sides) > 1 and "cross" in sides
     return Edit(at=f"cross.{name}" if is_short else name, part="head", do="zero")
+
+
+def see_both(model: Loaded, edits: Sequence[Edit] | None, look: Callable[[], Sight]) -> tuple[Sight, Sight | None]:
+    """Return what is seen under edits, and without them; without edits, only the first."""
+    if not edits:
+        return look(), None
+    plain = look()
+    with editing(model, edits):
+        return look(), plain
 
 
 def view_edited(model: Loaded, edits: Edits | None, view: Callable[[], View]) -> View:

@@ -1,6 +1,7 @@
 """`regard look`: a model's attention or its next outputs, as a picture, page, numbers or terminal text."""
 
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -160,26 +161,32 @@ def command(
 
     With --contexts, draw the vectors of one word in several sentences; with --why, what made the model decide so.
     """
-    view = _view(context)
-    kind = _kind(out, overwrite)
+    _look(context)
+
+
+def _look(context: typer.Context) -> None:
+    """Run the command with the options of its context."""
+    params = context.params
+    out: Path | None = params["out"]
+    view, kind = _view(context), _kind(out, params["overwrite"])
     check_record(context)
     from regard.verbs.opening import model_in
     from regard.viewing.view import DrawingRequest
 
-    drawing = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
+    drawing = DrawingRequest(**{field.name: params[field.name] for field in fields(DrawingRequest)})
     _check(drawing, kind)
-    loaded = model_in(model)
-    _check_model(loaded, view)
-    view_ = _shown(context, loaded, inputs_after_model(inputs, text, loaded.recipe), view, drawing)
-    if save_edit is not None and (edits := edits_of(context, loaded)) is not None:
-        edits.save(save_edit)
+    model = model_in(params["model"])
+    _check_model(model, view)
+    shown = _shown(context, model, inputs_after_model(params["inputs"], params["text"], model.recipe), view, drawing)
+    if params["save_edit"] is not None and (edits := edits_of(context, model)) is not None:
+        edits.save(params["save_edit"])
     # A drawing that is refused must be refused before the heading is printed.
-    lines_ = view_.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
-    missing = set() if out is None else view_.write(out)
-    if contexts is None:
-        remark(view_.heading)
+    lines = shown.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
+    missing = set() if out is None else shown.write(out)
+    if params["contexts"] is None:
+        remark(shown.heading)
     if out is None:
-        print("\n".join(lines_))
+        print("\n".join(lines))
     else:
         remark_written(out, missing)
 
