@@ -1,6 +1,7 @@
 """`regard look`: a model's attention or its next outputs, as a picture, page, numbers or terminal text."""
 
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -8,7 +9,6 @@ import typer
 
 from regard.base.faults import Fault
 from regard.console import (
-    console_progress,
     refuse_existing,
     refuse_folder,
     remark,
@@ -19,6 +19,8 @@ from regard.console import (
 from regard.console.inputs import inputs_after_model, or_standard_input, questions_in, what_it_reads
 from regard.console.lines import TextInput
 from regard.tasks import TASKS
+from regard.verbs.look import nearest
+from regard.verbs.look.edits import EDITS, EditFile, SaveEdit, ZeroHead, check_record, edits_of
 
 if TYPE_CHECKING:
     from regard.loading import Loaded
@@ -95,21 +97,6 @@ _Typical = Annotated[
     float | None,
     typer.Option(min=0, max=1, help="With --next: keep the most typical tokens that add up to this probability."),
 ]
-_Examples = Annotated[
-    int | None,
-    typer.Option(min=1, max=50, metavar="N", help="List the N training examples whose states are nearest."),
-]
-_States = Annotated[
-    Literal["encoder", "decoder"] | None,
-    typer.Option(
-        help="With --examples, for translators: compare words read by the encoder, or tokens written by the decoder "
-        "(the default)."
-    ),
-]
-_By = Annotated[Literal["cosine", "l2"], typer.Option(help="With --examples: how states are compared.")]
-_FromLines = Annotated[
-    int, typer.Option(min=1, max=1_000_000, help="With --examples: most training texts to compare with.")
-]
 _Why = Annotated[
     str | None,
     typer.Option(
@@ -129,7 +116,7 @@ _Word = Annotated[str | None, typer.Option(help="With --why: the word of the out
 _From = Annotated[
     str | None, typer.Option("--from", help="With --why patching: the input whose states are put into this one.")
 ]
-_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output files.")]
 
 # Options for one view only.
 _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
@@ -137,7 +124,7 @@ _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {
     "--beam": ("width", "length_penalty"),
     "--next": ("prefix", "at", "bars", *_SAMPLING),
-    "--examples": ("at", "target", "states", "by", "from_lines"),
+    "--examples": nearest.OPTIONS,
     "--why": ("output", "place", "word", "other"),
 }
 _OF_STATES = ("--contexts", "--examples")  # views of states instead of attention
@@ -177,15 +164,18 @@ def command(
     min_p: _MinP = None,
     typical: _Typical = None,
     contexts: _Contexts = None,
-    examples: _Examples = None,
-    states: _States = None,
-    by: _By = "cosine",
-    from_lines: _FromLines = 5000,
+    examples: nearest.Examples = None,
+    states: nearest.States = None,
+    by: nearest.By = "cosine",
+    from_lines: nearest.FromLines = 5000,
     why: _Why = None,
     output: _Output = None,
     place: _Place = None,
     word: _Word = None,
     other: _From = None,
+    zero_head: ZeroHead = None,
+    edit: EditFile = None,
+    save_edit: SaveEdit = None,
     overwrite: _Overwrite = False,
 ) -> None:
     """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
@@ -193,26 +183,30 @@ def command(
     With --contexts, draw the vectors of one word in several sentences; with --why, what made the model decide so; with
     --examples, list the nearest training data.
     """
-    view = _view(context)
-    kind = _kind(out, overwrite)
+    _look(context)
+
+
+def _look(context: typer.Context) -> None:
+    """Run the command with the options of its context."""
+    params = context.params
+    out: Path | None = params["out"]
+    view, kind = _view(context), _kind(out, params["overwrite"])
+    check_record(context)
     from regard.verbs.opening import model_in
     from regard.viewing.view import DrawingRequest
 
-    drawing = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
+    drawing = DrawingRequest(**{field.name: params[field.name] for field in fields(DrawingRequest)})
     _check(drawing, kind)
-    loaded = model_in(model)
-    _check_model(loaded, view)
-    view_ = _shown(context, loaded, inputs_after_model(inputs, text, loaded.recipe), view, drawing)
-    _write(view_, out, heads=contexts is None)
-
-
-def _write(view: "View", out: Path | None, heads: bool) -> None:
-    """Print the view or write it to a file, after its heading."""
+    model = model_in(params["model"])
+    _check_model(model, view)
+    shown = _shown(context, model, inputs_after_model(params["inputs"], params["text"], model.recipe), view, drawing)
+    if params["save_edit"] is not None and (edits := edits_of(context, model)) is not None:
+        edits.save(params["save_edit"])
     # A drawing that is refused must be refused before the heading is printed.
-    lines = view.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
-    missing = set() if out is None else view.write(out)
-    if heads:
-        remark(view.heading)
+    lines = shown.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
+    missing = set() if out is None else shown.write(out)
+    if params["contexts"] is None:
+        remark(shown.heading)
     if out is None:
         print("\n".join(lines))
     else:
@@ -254,9 +248,10 @@ def _shown(
     if view == "--contexts":
         return _view_contexts(model, context.params["contexts"], sources)
     if view == "--examples":
-        return _view_examples(context, model, _one(model, sources))
+        return nearest.view_examples(context, model, _one(model, sources))
     if isinstance(model, TranslationModel):
         return _view_translation(context, model, _one(model, sources), view, drawing)
+    from regard.seeing.edited import view_edited
     from regard.seeing.looking import view_answer
     from regard.verbs.pictures import mark_as_is, remark_on
 
@@ -265,7 +260,8 @@ def _shown(
     (item,) = mark_as_is(model.task, [item]) if context.params["as_is"] else [item]
     if note := remark_on(model.task, item):
         remark(f"{note} --as-is refuses it instead.")
-    return view_answer(model, item, context.params["side"], drawing, context.params["speaker"])
+    side, speaker = context.params["side"], context.params["speaker"]
+    return view_edited(model, edits_of(context, model), lambda: view_answer(model, item, side, drawing, speaker))
 
 
 def _view_why(context: typer.Context, model: "Loaded", item: str) -> "View":
@@ -285,16 +281,6 @@ def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "Vie
     return look_contexts(model, word, [text for source in or_standard_input(sources) for text in source.inputs()])
 
 
-def _view_examples(context: typer.Context, model: "Loaded", text: str) -> "View":
-    """Return the training examples nearest to a text, and report progress on the way."""
-    from regard.verbs.look.run import look_examples
-
-    params = context.params
-    chosen = {name: params[name] for name in ("states", "target", "at", "by", "from_lines")}
-    with console_progress() as progress:
-        return look_examples(model, text, params["examples"], **chosen, progress=progress)
-
-
 def _view_next(context: typer.Context, model: "Loaded", text: str) -> "View":
     """Return what may follow a text or the beginning of an output."""
     from regard.verbs.look.run import look_next
@@ -312,6 +298,7 @@ def _view_translation(
     context: typer.Context, model: "TranslationModel", text: str, view: str, drawing: "DrawingRequest"
 ) -> "View":
     """Return the view of a translator's attention, beam or next token."""
+    from regard.seeing.edited import view_edited
     from regard.seeing.gazes import refuse_speaker
     from regard.seeing.looking import view_beam, view_translation
 
@@ -321,7 +308,11 @@ def _view_translation(
         return view_beam(model, text, params["width"], params["length_penalty"])
     if view == "--next":
         return _view_next(context, model, text)
-    return view_translation(model, text, params["target"], params["side"], drawing, remark)
+    return view_edited(
+        model,
+        edits_of(context, model),
+        lambda: view_translation(model, text, params["target"], params["side"], drawing, remark),
+    )
 
 
 def _view(context: typer.Context) -> str:
@@ -335,6 +326,8 @@ def _view(context: typer.Context) -> str:
     for name in (name for name in context.params if _is_given(context, name)):
         if name in _VIEWS.get(view, ()):
             continue
+        if view and name in EDITS:
+            raise Fault(f"{_option(name)} edits what attention shows; omit it with {view}.")
         if view and name in _ATTENTION and not (view == "--why" and name in _ALSO_WHY):
             raise Fault(f"{_option(name)} chooses an attention; omit it with {view}.")
         needed = [other for other, names in _VIEWS.items() if name in names]
