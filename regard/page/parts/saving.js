@@ -23,7 +23,7 @@ export function savable(part, name, numbers, link = () => location.href) {
     link: () => copy(link()),
     png: async () => download(await painted(snapshot(part)), `${named()}.png`),
     svg: () => download(svgFile(snapshot(part)), `${named()}.svg`),
-    json: () => download(jsonFile(numbers()), `${named()}.json`),
+    json: () => saveJson(numbers(), named()),
   };
   const title = part.querySelector("h2, h3")?.textContent ?? named();
   const kinds = KINDS.filter((kind) => kind !== "link" || location.protocol !== "about:"); // frames have no address
@@ -83,8 +83,14 @@ export async function copy(text) {
   }
 }
 
-/** @param {unknown} value */
-const jsonFile = (value) => new Blob([JSON.stringify(value, null, 1), "\n"], { type: "application/json" });
+/**
+ * Save data under a file name.
+ * @param {unknown} value
+ * @param {string} name
+ */
+export function saveJson(value, name) {
+  download(new Blob([JSON.stringify(value, null, 1), "\n"], { type: "application/json" }), `${name}.json`);
+}
 
 /** @param {SVGElement} svg */
 const svgFile = (svg) => new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" });

@@ -57,19 +57,24 @@ class BlockAnswer(DoorAnswer):
 
 
 class SideAnswer(DoorAnswer):
+    """The attention of one side; the row or column of each token says which places an edit of a word names."""
+
     rows: list[str]
     columns: list[str]
+    row_of_token: list[int]
+    column_of_token: list[int]
     usual: int
     blocks: list[BlockAnswer]
 
 
 class AttentionAnswer(DoorAnswer):
-    """Attention weights; for a request with edits, also the output without them."""
+    """Attention weights; for a request with edits, also the output without them and the checksum of the model."""
 
     model: str
     source: Text
     target: Text
     unedited: Text | None = None
+    checksum: str | None = None
     score: float
     seconds: float
     modes: dict[Literal["words", "tokens"], dict[Side, SideAnswer]]

@@ -32,6 +32,7 @@ from regard.viewing.canvas import show_word
 from regard.viewing.choices import Choices, Panel, place_data
 from regard.viewing.drawers import page_view
 from regard.viewing.forward import count_numbers, forward_data
+from regard.viewing.looks import LooksBetween, places_along
 from regard.viewing.page import side_data
 from regard.viewing.sealed import named_language
 from regard.viewing.seen import JOININGS, Block, Seen
@@ -76,7 +77,8 @@ def attention(question: Question[AttentionRequest]) -> dict[str, Any]:
         raise Fault("This model has no attention, so there is nothing to look at; it can translate.")
     if missing := [side for side in sides if side not in sight.looks]:
         raise Fault(f"This model has no attention on the side {missing[0]}; it has {', '.join(sight.looks)}.")
-    seen = [_narrow(sight.seen(side, body.mode == "words"), body) for side in dict.fromkeys(sides)]
+    by_word = body.mode == "words"
+    seen = [_narrow(sight.seen(side, by_word), body) for side in dict.fromkeys(sides)]
     count = sum(block.weights.size for view in seen for block in view.blocks)
     if count > limits.weights:
         raise TooLarge(
@@ -89,8 +91,12 @@ def attention(question: Question[AttentionRequest]) -> dict[str, Any]:
         "target": _text(model, sight.output, 1),
         "score": score,
         "seconds": time.monotonic() - began,
-        "modes": {body.mode: {view.side: _side_fields(view, body) for view in seen}},
-        **({} if plain is None else {"unedited": _text(model, plain.output, 1)}),
+        "modes": {
+            body.mode: {
+                view.side: _side_fields(view, body) | _token_places(sight.between(view.side), by_word) for view in seen
+            }
+        },
+        **({} if plain is None else {"unedited": _text(model, plain.output, 1), "checksum": model.model.fingerprint}),
     }
 
 
@@ -126,6 +132,13 @@ def _side_fields(seen: Seen, body: AttentionRequest) -> dict[str, Any]:
     numbers = body.layers or range(1, len(seen.blocks) + 1)
     blocks = [{**block, "layer": number} for number, block in zip(numbers, data["blocks"], strict=True)]
     return {**data, "blocks": blocks}
+
+
+def _token_places(looks: LooksBetween, by_word: bool) -> dict[str, list[int]]:
+    """Return the row and the column of each token, since edits name tokens."""
+    _, rows = places_along(looks.looks_from, looks.looks_at, by_word)
+    _, columns = places_along(looks.looks_at, looks.looks_from, by_word)
+    return {"row_of_token": rows, "column_of_token": columns}
 
 
 def next_token(question: Question[NextRequest]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import { remember, wished, wishedAll } from "../../parts/address.js";
 import { layOutAttention, mountAttention, showAttention } from "../../views/attention.js";
 import { button, byId, element, reachable, walkable } from "../../parts/common.js";
+import { editsOf, markEdited, mountEditing, showEditing, takeBack } from "./editing.js";
 import { mountForward, showForward } from "../../views/forward.js";
 import { mountNBest, showNBest } from "../../views/n-best.js";
 import { mountNext, showNext } from "../../views/next.js";
@@ -133,12 +134,19 @@ const SHOWING = {
     const { model, sentence } = subject;
     if (!model.can.includes("attention")) throw new Refusal(say("why.no_attention"));
     const mode = wished().mode === "tokens" ? "tokens" : "words";
-    const seen = await about("v1/attention", { tokens: sentence.tokens, mode }, signal).catch((error) => {
-      if (!signal.aborted) remember({ mode: null }); // there are fewer words than tokens, so words may still fit
+    const edits = editsOf(model.name, sentence.source.text);
+    const question = edits.length ? { edits, mode } : { tokens: sentence.tokens, mode };
+    let seen = await about("v1/attention", question, signal).catch((error) => {
+      if (signal.aborted) throw error;
+      if (edits.length && error.status === 400) return takeBack(error.message);
+      remember({ mode: null }); // there are fewer words than tokens, so words may still fit
       throw error;
     });
+    if (seen && edits.length) seen = markEdited(seen);
+    if (!seen) return SHOWING.attention(signal); // without the edits that were refused
     holder("attention").hidden = false; // only visible elements can be measured
     showAttention({ ...seen, offered: ["words", "tokens"] }, wished());
+    showEditing();
   },
 
   next: async (signal) => {
@@ -224,6 +232,7 @@ export function mountExplaining(served, listeners) {
     remember({ mode });
     refresh();
   });
+  mountEditing(() => refresh());
   mountNext(holder("next"), { go, pick });
   mountNBest(holder("others"), limits.n_best, refresh, (text) => choose(listedOf, text));
   const widening = range("beam-width", say("why.width"), limits.beam, (width) => {

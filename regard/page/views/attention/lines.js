@@ -2,7 +2,8 @@
 // it attends to and what attends to it; in self-attention a word is both.
 
 import { byId, drawing, element, reachable, section, tokenParts } from "../../parts/common.js";
-import { lookingSides, shown, sight, state, title, weightAt, wordOf } from "./state.js";
+import { listenToLinks } from "./dragging.js";
+import { isEdited, lookingSides, relink, shown, sight, state, title, weightAt, wordOf } from "./state.js";
 import { say, sayParts } from "../../parts/texts.js";
 
 /** @import { Party, Side } from "./state.js" */
@@ -147,6 +148,16 @@ function drawLinks() {
     }),
   );
   strands.sort((one, other) => one.weight - other.weight);
+  byId("grips").replaceChildren(...(relink ? strands.map(({ path }) => grip(path)) : []));
+}
+
+/**
+ * A wide, invisible curve over a link, by which it can be dragged.
+ * @type {(path: SVGPathElement) => SVGPathElement}
+ */
+function grip(path) {
+  const { row, column } = path.dataset;
+  return drawing("path", { d: path.getAttribute("d") ?? "", class: "grip", "data-row": row, "data-column": column });
 }
 
 /**
@@ -169,7 +180,7 @@ function shadeLinks() {
   const [faded, lit] = [[], []];
   for (const { row, column, weight, path } of strands) {
     const role = roleOf(row, column);
-    path.setAttribute("class", `strand ${role}`);
+    path.setAttribute("class", `strand ${role}${isEdited(row, column) ? " edited" : ""}`);
     path.setAttribute("stroke-opacity", (role === "faded" ? weight * 0.12 : weight).toFixed(3));
     (role === "faded" ? faded : lit).push(path);
   }
@@ -220,10 +231,12 @@ export function mountLines(holder) {
   /** @type {(id: LineName) => HTMLDivElement} */
   const line = (id) => element("div", { class: "line", id, role: "toolbar" });
   const strands = drawing("svg", { id: "strands", "aria-hidden": true });
-  const lines = element("div", { id: "lines" }, strands, line("columns"), line("rows"));
+  const grips = drawing("svg", { id: "grips", class: "unsaved", "aria-hidden": true });
+  const lines = element("div", { id: "lines" }, strands, grips, line("columns"), line("rows"));
   const readout = element("div", { id: "readout", class: "readout", role: "status" });
   const made = section("links", say("lines.title"), readout, lines);
   listenTo(lines);
+  listenToLinks(lines);
   holder.append(made);
   return made;
 }

@@ -2,7 +2,7 @@
 
 import { byId, element, section, spokenToken, tokenParts } from "../../parts/common.js";
 import { brushOf } from "../../parts/raster.js";
-import { lookingSides, shown, sight, title, weightAt, wordOf } from "./state.js";
+import { isEdited, lookingSides, relink, shown, sight, title, weightAt, wordOf } from "./state.js";
 import { decimal, say } from "../../parts/texts.js";
 
 /** @import { Party } from "./state.js" */
@@ -13,14 +13,18 @@ const UPRIGHT = Math.PI / 2;
 
 /** @type {number[][]} */
 export let colours = []; // for weights from 0 to 1
+let editedColour = ""; // of the frame around cells that a person edited
 let cell = 0; // pixels
 let corner = [0, 0]; // where the cells start
 /** @type {number[] | null} */
 let cursor = null; // the highlighted cell: [row, column]
+/** @type {number[] | null} */
+let held = null; // the cell whose link is being dragged along its row
 
 /** 256 colours from the style, for light or dark mode. */
 export function mixColours() {
   const style = getComputedStyle(document.documentElement);
+  editedColour = `rgb(${style.getPropertyValue("--in").trim()})`;
   const stops = [0, 1, 2].map((stop) => style.getPropertyValue(`--ramp-${stop}`).trim().split(" ").map(Number));
   colours = Array.from({ length: 256 }, (_, step) => {
     const place = (step / 255) ** 0.8 * 2; // small weights get slightly more contrast than large ones
@@ -49,6 +53,7 @@ const labels = (kind) => [...byId("frame").querySelectorAll(`.label.${kind}`)];
 const widest = (words) => Math.max(...words.map((label) => label.offsetWidth));
 
 export function showMatrix() {
+  hold(null);
   const [looksFrom, looksAt] = lookingSides();
   const { rows, columns } = shown();
   /** @type {(kind: string, side: Party) => (text: string) => HTMLDivElement} */
@@ -139,9 +144,37 @@ function drawCell(pen, row, column) {
   const [red, green, blue] = colourOf(weight);
   pen.fillStyle = `rgb(${red} ${green} ${blue})`;
   pen.fillRect(column * cell, row * cell, cell - 1, cell - 1);
+  if (isEdited(row, column)) {
+    Object.assign(pen, { strokeStyle: editedColour, lineWidth: 3 });
+    pen.strokeRect(column * cell + 1.5, row * cell + 1.5, cell - 4, cell - 4);
+  }
   if (cell < 32 || weight < WORTH_A_NUMBER) return;
   pen.fillStyle = 0.3 * red + 0.59 * green + 0.11 * blue > 145 ? "#1d2127" : "#ffffff";
   pen.fillText(decimal(weight, 2).replace(/^0/, ""), (column + 0.5) * cell, (row + 0.5) * cell);
+}
+
+/**
+ * Take the link of a cell, or none.
+ * @type {(from: number[] | null) => void}
+ */
+function hold(from) {
+  held = from;
+  byId("held").hidden = !from;
+  if (from) placeFrame("held", from);
+}
+
+/** Move the held link to the cell under the cursor, in its own row. */
+function drop() {
+  const [from, to] = [held, cursor];
+  hold(null);
+  if (from && to && from[1] !== to[1]) relink?.(from[0], from[1], to[1]);
+}
+
+/** @type {(id: string, at: number[]) => void} */
+function placeFrame(id, [row, column]) {
+  const [left, top] = [corner[0] + column * cell - 2, corner[1] + row * cell - 2];
+  const place = { left: `${left}px`, top: `${top}px`, width: `${cell + 3}px`, height: `${cell + 3}px` };
+  Object.assign(byId(id).style, place);
 }
 
 /**
@@ -156,9 +189,7 @@ function moveCursor(to) {
   byId("value").replaceChildren();
   if (!to) return;
   const [row, column] = to;
-  const [left, top] = [corner[0] + column * cell - 2, corner[1] + row * cell - 2];
-  const place = { left: `${left}px`, top: `${top}px`, width: `${cell + 3}px`, height: `${cell + 3}px` };
-  Object.assign(byId("cursor").style, place);
+  placeFrame("cursor", to);
   const [looksFrom, looksAt] = lookingSides();
   const [looking, looked] = [wordOf(shown().rows[row], looksFrom), wordOf(shown().columns[column], looksAt)];
   byId("value").replaceChildren(looking, " → ", looked, ` ${decimal(weightAt(row, column), 4)}`);
@@ -182,7 +213,8 @@ export function mountMatrix(holder) {
   const role = { role: "application", "aria-roledescription": say("matrix.role") };
   const canvas = element("canvas", { id: "cells", ...role, tabindex: 0 });
   const axes = ["row-axis", "column-axis"].map((id) => element("div", { id, class: "axis" }));
-  const frame = element("div", { id: "frame" }, canvas, ...axes, element("div", { id: "cursor", hidden: "" }));
+  const frames = ["held", "cursor"].map((id) => element("div", { id, hidden: "" }));
+  const frame = element("div", { id: "frame" }, canvas, ...axes, ...frames);
   const scale = element("span", { class: "scale", "aria-hidden": true }, "0", element("canvas", { id: "scale" }), "1");
   const below = element("p", { class: "below" }, scale, element("output", { id: "value", for: "cells" }));
   const numbers = element("details", { id: "numbers" }, element("summary", {}, say("numbers.title")));
@@ -190,6 +222,7 @@ export function mountMatrix(holder) {
   const made = section("matrix", say("matrix.title"), element("div", { id: "matrix" }, frame), below, numbers);
   numbers.addEventListener("toggle", showNumbers);
   listenToCells(canvas);
+  listenToDragging(canvas);
   holder.append(made);
   return made;
 }
@@ -197,17 +230,42 @@ export function mountMatrix(holder) {
 /** @type {(canvas: HTMLCanvasElement) => void} */
 function listenToCells(canvas) {
   canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
-    moveCursor(cellAt(Math.floor(offsetY / cell), Math.floor(offsetX / cell)));
+    moveCursor(cellAt(held?.[0] ?? Math.floor(offsetY / cell), Math.floor(offsetX / cell)));
   });
   canvas.addEventListener("pointerleave", () => document.activeElement === canvas || moveCursor(null));
   canvas.addEventListener("focus", () => moveCursor(cursor ?? [0, 0]));
-  canvas.addEventListener("blur", () => moveCursor(null));
+  canvas.addEventListener("blur", () => {
+    hold(null);
+    moveCursor(null);
+  });
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (!step) return;
     event.preventDefault();
     const [row, column] = cursor ?? [0, 0];
-    moveCursor(cellAt(row + step[0], column + step[1]));
+    moveCursor(cellAt(held?.[0] ?? row + step[0], column + step[1]));
+  });
+}
+
+/**
+ * Links are dragged along their row, by pointer, or by Enter, the arrow keys and Enter again.
+ * @type {(canvas: HTMLCanvasElement) => void}
+ */
+function listenToDragging(canvas) {
+  canvas.addEventListener("pointerdown", ({ offsetX, offsetY, pointerId, button }) => {
+    if (!relink || button) return;
+    canvas.setPointerCapture(pointerId);
+    hold(cellAt(Math.floor(offsetY / cell), Math.floor(offsetX / cell)));
+    moveCursor(held);
+  });
+  canvas.addEventListener("pointerup", drop);
+  canvas.addEventListener("pointercancel", () => hold(null));
+  canvas.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hold(null);
+    if (!relink || event.key !== "Enter") return;
+    event.preventDefault();
+    if (held) drop();
+    else hold(cursor);
   });
 }
 

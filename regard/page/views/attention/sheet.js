@@ -2,7 +2,7 @@
 
 import { byId, button, element, reachable, section } from "../../parts/common.js";
 import { colours, paint } from "./matrix.js";
-import { changeAttention, shown, sideName, state, weightsOf } from "./state.js";
+import { changeAttention, isSwitchedOff, shown, sideName, state, weightsOf } from "./state.js";
 import { decimal, say } from "../../parts/texts.js";
 
 /** @import { Seen } from "./state.js" */
@@ -21,7 +21,10 @@ export function showSheet() {
   }
   /** @type {(thumb: HTMLElement) => boolean} */
   const isChosen = ({ dataset }) => dataset.layer === String(state.layer) && dataset.head === String(state.head);
-  thumbs().forEach((thumb) => thumb.setAttribute("aria-pressed", String(isChosen(thumb))));
+  thumbs().forEach((thumb) => {
+    thumb.setAttribute("aria-pressed", String(isChosen(thumb)));
+    thumb.classList.toggle("off", isSwitchedOff(Number(thumb.dataset.layer), Number(thumb.dataset.head)));
+  });
   reachable(thumbs(), thumbs().find(isChosen) ?? thumbs()[0]);
   layOutSheet();
 }

@@ -24,7 +24,17 @@ const JOININGS = ["mean", "max"];
 /** @typedef {Block & { entropy: number[] }} Seen */
 /** @typedef {{ rows: string[], columns: string[], usual: number, blocks: Seen[] }} Side */
 /** @typedef {{ text: string, language: string }} Text */
-/** @typedef {{ source: Text, target: Text, modes: Record<string, Record<string, Side>>, offered?: string[] }} Sight */
+/**
+ * @typedef {object} Edited a place that a person edited: cells of a head or, with null, of all; null rows are all rows
+ * @property {string} side
+ * @property {number} layer
+ * @property {number | null} head
+ * @property {number[] | null} rows
+ * @property {number[]} columns
+ * @property {boolean} off whether the head is switched off
+ */
+/** @typedef {Record<string, Record<string, Side>>} Modes */
+/** @typedef {{ source: Text, target: Text, modes: Modes, offered?: string[], edited?: Edited[] }} Sight */
 /** @typedef {{ side: string, layer: number, head: Head, mode: string }} Shown */
 
 /** @type {Sight} */
@@ -37,14 +47,49 @@ let weights; // of the displayed matrix, row by row
 let redraw; // the function that draws it
 /** @type {(mode: string) => void} */
 let lacking; // called with a mode that is offered but not loaded yet
+/** @type {((row: number, from: number | null, to: number) => void) | null} */
+export let relink = null; // called with a link that was dragged to another column; without it nothing can be dragged
 
 export const shown = () => sight.modes[state.mode][state.side];
 export const block = () => shown().blocks[state.layer - 1];
 /** @type {(row: number, column: number) => number} */
 export const weightAt = (row, column) => weights[row * shown().columns.length + column];
 
+/**
+ * Whether a person edited this cell of the displayed matrix.
+ * @type {(row: number, column: number) => boolean}
+ */
+export const isEdited = (row, column) => {
+  return editsHere(state.layer).some(({ head, rows, columns }) => {
+    const isShown = head === null || isJoining(state.head) || head === state.head;
+    return isShown && columns.includes(column) && (rows === null || rows.includes(row));
+  });
+};
+
+/**
+ * Whether a person switched this head off.
+ * @type {(layer: number, head: number) => boolean}
+ */
+export const isSwitchedOff = (layer, head) => {
+  return editsHere(layer).some((each) => each.off && (each.head === null || each.head === head));
+};
+
+/** @type {(layer: number) => Edited[]} */
+const editsHere = (layer) => (sight.edited ?? []).filter((each) => each.side === state.side && each.layer === layer);
+
+/**
+ * Let links be dragged to another column, or, with null, no longer.
+ * @type {(listener: typeof relink) => void}
+ */
+export function letRelink(listener) {
+  relink = listener;
+  byId("links-part").classList.toggle("editable", Boolean(listener));
+  byId("matrix-part").classList.toggle("editable", Boolean(listener));
+  if (sight) redraw();
+}
+
 /** The sides of the queries and of the keys. */
-export const lookingSides = () => SIDES[state.side] ?? WITHIN;
+export const lookingSides = (side = state.side) => SIDES[side] ?? WITHIN;
 
 /** @type {(head: Head) => head is string} */
 const isJoining = (head) => JOININGS.includes(String(head));
