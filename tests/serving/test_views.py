@@ -10,6 +10,7 @@ import pytest
 import regard
 from regard.seeing.next_token import beam_tree, next_choices
 from regard.seeing.sentences import see
+from regard.viewing.page import side_data
 
 TEXT = "Ana sees the red house."
 
@@ -191,6 +192,31 @@ def test_attention_under_edits_shows_both_outputs(client: httpx.Client, model: r
 )
 def test_bad_edits_are_refused(client: httpx.Client, edit: dict[str, Any], sentence: str) -> None:
     assert sentence in refused(client, "attention", edits=[edit])
+
+
+def test_a_head_switched_off_writes_what_python_does_and_touches_nobody_else(
+    client: httpx.Client, model: regard.Model
+) -> None:
+    before = asked(client, "attention", mode="tokens")
+    off = {"at": "cross.1.2", "part": "head", "do": "zero"}
+    report = asked(client, "attention", mode="tokens", edits=[off])
+    assert report["checksum"] == model.fingerprint
+    with regard.editing(model, regard.Edit(at="cross.1.2", part="head", do="zero")):
+        sight = see(model, TEXT)
+    assert report["target"]["text"] == sight.output
+    blocks = [side_data(sight.seen("cross", by_word=False))["blocks"], report["modes"]["tokens"]["cross"]["blocks"]]
+    assert [block["heads"] for block in blocks[0]] == [block["heads"] for block in blocks[1]]
+    after = asked(client, "attention", mode="tokens")
+    assert before | {"seconds": 0} == after | {"seconds": 0}
+    assert after["checksum"] is None
+
+
+def test_rows_and_columns_know_their_tokens(client: httpx.Client, model: regard.Model) -> None:
+    tokens, words = (asked(client, "attention", mode=mode)["modes"][mode]["cross"] for mode in ("tokens", "words"))
+    for line, of_token in (("rows", "row_of_token"), ("columns", "column_of_token")):
+        assert tokens[of_token] == list(range(len(tokens[line])))
+        assert len(words[of_token]) == len(tokens[line])
+        assert sorted(set(words[of_token])) == list(range(len(words[line])))
 
 
 def test_too_many_edits_are_refused(client: httpx.Client) -> None:

@@ -36,6 +36,7 @@ export function listenToLinks(lines) {
   };
   const stop = () => {
     drag = null;
+    lines.classList.remove("dragging");
     trail.remove();
     aim(null);
   };
@@ -49,6 +50,7 @@ export function listenToLinks(lines) {
     if (!drag.isMoving) {
       if (Math.hypot(clientX - drag.x, clientY - drag.y) < STILL) return;
       drag.isMoving = true;
+      lines.classList.add("dragging");
       lines.setPointerCapture(pointerId);
       lines.querySelector("#grips")?.append(trail);
     }

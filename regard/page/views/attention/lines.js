@@ -243,10 +243,11 @@ export function mountLines(holder) {
 
 /** @type {(holder: HTMLElement) => void} */
 function listenTo(holder) {
+  const isKept = () => pinned || holder.classList.contains("dragging"); // other sentences could shift the words
   holder.addEventListener("pointerover", ({ target, pointerType }) => {
-    if (!pinned && pointerType !== "touch") point(placeOf(target) ?? placeOf(document.activeElement));
+    if (!isKept() && pointerType !== "touch") point(placeOf(target) ?? placeOf(document.activeElement));
   });
-  holder.addEventListener("pointerleave", () => pinned || point(placeOf(document.activeElement)));
+  holder.addEventListener("pointerleave", () => isKept() || point(placeOf(document.activeElement)));
   holder.addEventListener("focusin", (/** @type {any} */ { target }) => {
     reachable(wordsIn(target.parentElement.id), target);
     if (!pinned) point(placeOf(target));
