@@ -27,7 +27,8 @@ class WordLinks:
 
     @property
     def name(self) -> str:
-        return "pronouns and their antecedents" if "pronouns" in self.corpus else "word links"
+        language = "Russian" if self.corpus.endswith("-ru") else "Portuguese"
+        return f"{'pronouns and antecedents' if 'pronouns' in self.corpus else 'word links'}, {language}"
 
     @classmethod
     def of(cls, model: Loaded) -> "WordLinks | None":
