@@ -146,7 +146,7 @@ def _drawing(question: Question, maps: Sequence[Map], tokens: bool, trust: Seque
     """Return the maps over a picture, a video or a sound, or as a table of units, and how far to trust them."""
     side = question.side
     measured = list(zip([found.method for found in maps], trust, strict=False))
-    title = "\n".join([_title(question), *(figures.sentence(method) for method, figures in measured)])
+    title = " ".join([_title(question), *(figures.sentence(method) for method, figures in measured)])
     if isinstance(side, Cells | Video):
         names = [found.method for found in maps]
         looks_from = Words(names, names, range(len(names)))
