@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.models.recurrent.layers import CELLS
-from regard.models.recurrent.written_out import read_written_out
+from regard.models.recurrent.written_out import unroll_directions
 
 DEPTH, WIDTH, TIME = 3, 4, 5
 
@@ -34,7 +34,7 @@ def test_without_changes_it_is_the_fused_layer(cell: str, bidirectional: bool, b
     layer, inputs, directions = built(cell, bidirectional), drawn(3, TIME, DEPTH), 1 + bidirectional
     parts = [drawn(directions, 3, WIDTH) + number for number in range(2 if cell == "lstm" else 1)]
     start = None if not begins else tuple(parts) if cell == "lstm" else parts[0]
-    outcome = read_written_out(layer, inputs, start, (unchanged,) * directions)
+    outcome = unroll_directions(layer, inputs, start, [unchanged] * directions)
     torch.testing.assert_close(outcome, layer(inputs, start))
 
 
@@ -43,7 +43,7 @@ def test_without_changes_it_is_the_fused_layer(cell: str, bidirectional: bool, b
 def test_packed_rows_stay_packed(cell: str, bidirectional: bool) -> None:
     layer = built(cell, bidirectional)
     packed = pack_padded_sequence(drawn(3, TIME, DEPTH), torch.tensor([2, 5, 2]), True, enforce_sorted=False)
-    outputs, final = read_written_out(layer, packed, None, (unchanged,) * (1 + bidirectional))
+    outputs, final = unroll_directions(layer, packed, None, [unchanged] * (1 + bidirectional))
     expected, expected_final = layer(packed)
     torch.testing.assert_close(outputs.data, expected.data)
     torch.testing.assert_close(final, expected_final)
@@ -58,7 +58,7 @@ def test_a_state_of_zeros_begins_anew(cell: str) -> None:
     def forget(place: int, state: Any) -> Any:
         return type(state)(*(part * (place != 2) for part in state))
 
-    outputs, _ = read_written_out(layer, inputs, None, (forget, forget))
+    outputs, _ = unroll_directions(layer, inputs, None, [forget, forget])
     after, before = layer(inputs[:, 3:])[0], layer(inputs[:, :2])[0]
     torch.testing.assert_close(outputs[:, 3:, :WIDTH], after[..., :WIDTH])  # forward: what follows place 2
     torch.testing.assert_close(outputs[:, :2, WIDTH:], before[..., WIDTH:])  # backward: what precedes it
