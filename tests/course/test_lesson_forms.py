@@ -54,7 +54,7 @@ def test_a_notebook_has_texts_code_and_outputs(lesson: Lesson, language: Languag
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     label = {"en": "How wide", "pt": "Largura", "ru": "Ширина"}[language]
-    assert code[0].source.startswith(f"width = 3  # {label}: 1 … 8\nway = 'beam'  # Way: beam, greedy\n")
+    assert code[0].source.startswith(f"# first\nwidth = 3  # {label}: 1 … 8\nway = 'beam'  # Way: beam, greedy\n")
     assert code[0].outputs[0].text == "width 3 beam\n"
     assert "image/png" in code[1].outputs[0].data
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")

@@ -1,0 +1,36 @@
+"""Ask a model of any family why it decided as it did."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from regard.base.faults import Fault
+from regard.loading import Loaded
+from regard.seeing.why.decision import Question as Question
+from regard.seeing.why.languages import ask_language_model
+from regard.seeing.why.translators import ask_translator
+
+Asker = Callable[[Any, Any, str | None, int | None, str | None], Question]
+
+# How to ask each task.
+ASKERS: dict[str, Asker] = {
+    "translation": ask_translator,
+    "language": ask_language_model,
+}
+
+
+def ask(
+    model: Loaded, item: Any, output: str | None = None, place: int | None = None, word: str | None = None
+) -> Question:
+    """Return the question why a model chose this output for an item, by default its own.
+
+    Among several tokens `place` (counted from 0) or `word` chooses one; by default it is the last. A model of which
+    this cannot be asked is refused.
+    """
+    task = model.recipe.task
+    if task not in ASKERS:
+        raise Fault(f"A {model.recipe.family} makes no decision that can be traced to units of its input.")
+    if isinstance(model.task, torch.nn.Module):
+        model.task.eval()
+    return ASKERS[task](model, item, output, place, word)
