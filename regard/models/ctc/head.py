@@ -20,8 +20,8 @@ from regard.attention.masks import real_places
 from regard.models.ctc.prefixes import only_real_frames
 
 NOT_WEIGHTS = (
-    "This gaze shows probabilities that follow from the model's outputs. They mix nothing, so they cannot be edited; edit "
-    "the output or the state of a layer."
+    "This gaze shows probabilities that follow from the model's outputs. They mix nothing, so they cannot be edited; "
+    "edit the output or the state of a layer."
 )
 
 
