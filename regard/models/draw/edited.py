@@ -9,6 +9,8 @@ from regard.base.faults import Fault
 from regard.models.draw.filters import LOG_DISTANCE, LOG_STRENGTH, LOG_VARIANCE, Window, place_grid
 
 Numbers = Float[Tensor, "batch number"]
+# For each number of a window, the place of its counterpart among across, down, side, σ and γ.
+IN_WINDOW = [0, 1, LOG_DISTANCE, LOG_VARIANCE, LOG_STRENGTH]
 
 
 class EditedWindow(nn.Module):
@@ -39,19 +41,22 @@ class EditedWindow(nn.Module):
         after = edited_units(self, "window", before[:, None], step)[:, 0]
         if (after[:, 2] <= 1).any() or (after[:, 3:] <= 0).any():
             raise Fault("A window is edited to a side of at most 1 pixel, or to a σ or γ that is not above 0.")
-        return torch.where(after == before, window, self._window(after))
+        return torch.where((after == before)[:, IN_WINDOW], window, self._window(after))
 
     def _window(self, numbers: Numbers) -> Window:
         """Return the five numbers by which the network describes a window; the inverse of `numbers`."""
         across, down, side, deviation, strength = numbers.unbind(dim=1)
-        parts = {
-            0: (across + 0.5) * 2 / (self.width + 1) - 1,
-            1: (down + 0.5) * 2 / (self.height + 1) - 1,
-            LOG_VARIANCE: 2 * deviation.log(),
-            LOG_DISTANCE: ((side - 1) / (max(self.height, self.width) - 1)).log(),
-            LOG_STRENGTH: strength.log(),
-        }
-        return torch.stack([parts[number] for number in sorted(parts)], dim=1)
+        numbers = torch.stack(
+            [
+                (across + 0.5) * 2 / (self.width + 1) - 1,
+                (down + 0.5) * 2 / (self.height + 1) - 1,
+                ((side - 1) / (max(self.height, self.width) - 1)).log(),
+                2 * deviation.log(),
+                strength.log(),
+            ],
+            dim=1,
+        )
+        return numbers[:, IN_WINDOW]
 
 
 class EditedLstm(nn.Linear):

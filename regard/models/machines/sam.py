@@ -121,15 +121,15 @@ class SAM(Machine[SAMState]):
         first_head: int = 0,
     ) -> tuple[Int[Tensor, "row head near"], Float[Tensor, "row head near"]]:
         """Return the slots of some heads and their weights as edited; a head keeps its number of slots."""
-        slots = state.last_used.shape[1]
-        edited = self.edited(weights.new_zeros(*weights.shape[:2], slots).scatter_add(2, places, weights), first_head)
-        if ((edited != 0).sum(dim=-1) > places.shape[2]).any():
-            raise Fault(
-                f"A head of this sparse memory has weight on at most {places.shape[2]} slots, but is edited to more."
-            )
-        few = min(slots, places.shape[2])  # a write may name a slot twice
-        kept, missing = edited.topk(few, dim=-1), (0, places.shape[2] - few)
-        return F.pad(kept.indices, missing), F.pad(kept.values, missing)
+        slots, near = state.last_used.shape[1], places.shape[2]
+        whole = weights.new_zeros(*weights.shape[:2], slots).scatter_add(2, places, weights)
+        edited = self.edited(whole, first_head)
+        if ((edited != 0).sum(dim=-1) > near).any():
+            raise Fault(f"A head of this sparse memory has weight on at most {near} slots, but is edited to more.")
+        few = min(slots, near)  # a write may name a slot twice
+        kept, unchanged = edited.topk(few, dim=-1), (edited == whole).all(dim=-1, keepdim=True)
+        new_places, new_weights = (F.pad(part, (0, near - few)) for part in (kept.indices, kept.values))
+        return torch.where(unchanged, places, new_places), torch.where(unchanged, weights, new_weights)
 
     def addresses(self, state: SAMState) -> Addresses:
         places = [*state.read_places.unbind(1), state.written_places]
