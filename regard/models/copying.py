@@ -70,10 +70,14 @@ class Copying(nn.Module):
         places = torch.arange(origins.shape[-1], device=origins.device)
         may = (places < lengths[:, None]).repeat_interleave(len(origins) // len(lengths), 0)  # one more: the vocabulary
         edited = edited_weights(self, origins[:, None], may[:, None, None], place_of_step(self, "weights"))[:, 0]
-        copied = edited[..., 1:]
+        copied, unchanged = edited[..., 1:], (edited == origins).all(-1)
         share = copied.sum(-1)
-        switch = -share.logit(eps=torch.finfo(share.dtype).eps)
-        return Pointed(pointed.states, copied / share.clamp(min=LEAST)[..., None], switch)
+        weights, switch = copied / share.clamp(min=LEAST)[..., None], -share.logit(eps=torch.finfo(share.dtype).eps)
+        return Pointed(
+            pointed.states,
+            torch.where(unchanged[..., None], pointed.weights, weights),
+            torch.where(unchanged, pointed.switch, switch),
+        )
 
 
 def _origins(pointed: Pointed) -> Float[Tensor, "row target origin"]:
