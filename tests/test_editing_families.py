@@ -14,6 +14,8 @@ from regard.attention.watch import Gazes, Looks, watching
 from regard.base.faults import Fault
 from regard.promises.learning import numbers
 
+WITHOUT_OUTPUTS = ("memory", "bag")  # their networks call no other modules
+MOST_OUTPUTS = 12  # edited modules of each toy
 WITHOUT_MODULES = ("ngram", "word2vec", "glove", "fasttext")
 # Gazes that cannot be edited, by the end of their path, and words of the reason.
 REFUSED = {
@@ -33,6 +35,9 @@ UNPLACED = {
     ("transducer one way", "predictor"),
     ("transducer-text", "predictor"),
     ("rnnlm", "stack"),
+    ("seq2seq", "decoder"),
+    ("printed cells", "decoder"),
+    ("hred", "decoder"),
 }
 
 
@@ -137,13 +142,11 @@ def test_states_scaled_by_one_run_written_out_and_match_the_fused_layers(case: C
 
 
 def test_outputs_of_modules_change_or_are_refused_in_a_sentence(case: Case) -> None:
-    changed = 0
-    for path, part in case.model.named_modules():
-        if not path or any(part.children()):
-            continue
+    changed, paths = 0, [path for path, part in case.model.named_modules() if path and not any(part.children())]
+    for path in paths[:: 1 + len(paths) // MOST_OUTPUTS]:
         try:
             outcome, _ = case.measure(Edit(at=path, part="output", do="scale", by=-2.0))
         except Fault:  # any other error fails the test
             continue
         changed += outcome != case.expected
-    assert changed, "no output could be edited"
+    assert changed or case.toy in WITHOUT_OUTPUTS, "no output could be edited"

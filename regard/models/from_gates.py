@@ -155,7 +155,7 @@ class Free(nn.Module):
         return states.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
 
-def _at(places: First, number: int) -> First:
+def _at(places: First, number: int) -> int | Tensor:
     """Return the place of one of the tokens that begin at `places`."""
     return places + number if isinstance(places, int) else places[..., number : number + 1]
 
