@@ -55,6 +55,11 @@ class ActiveEdit:
     def name(self) -> str:
         return f"The edit '{self.edit.describe().removesuffix('.')}'"
 
+    @property
+    def _factor(self) -> float:
+        """Factor of scale, or the share that move moves."""
+        return 1.0 if self.edit.by is None else self.edit.by
+
     def weigh(self, weights: Tensor, allowed: Tensor | None, spot: Spot) -> Tensor:
         """Return weights (row, head, query, key) after this edit; `allowed` is True where a query may look."""
         chosen = self._choose(weights.shape, spot)
@@ -87,7 +92,7 @@ class ActiveEdit:
         if edit.do == "zero":
             return values.index_put(index, values.new_zeros(()))
         if edit.do == "scale":
-            return values.index_put(index, values[index] * edit.by)
+            return values.index_put(index, values[index] * self._factor)
         return values.index_put(index, self._values(values, chosen, units, edit.units))
 
     def refuse_unapplied(self) -> None:
@@ -144,16 +149,15 @@ class ActiveEdit:
             case "zero":
                 return old.index_fill(3, here, 0)
             case "scale":
-                return old.index_copy(3, here, old[..., here] * edit.by)
+                return old.index_copy(3, here, old[..., here] * self._factor)
             case "force":
                 self._refuse_barred(torch.ones_like(old, dtype=torch.bool), may, edit.keys or (), chosen)
                 return old.new_zeros(old.shape).index_copy(3, here, self._shares(old).expand(*old.shape[:3], -1))
             case "move":
                 assert edit.to is not None
-                share = 1.0 if edit.by is None else edit.by
-                moved = old[..., here].sum(dim=-1, keepdim=True) * share
+                moved = old[..., here].sum(dim=-1, keepdim=True) * self._factor
                 self._refuse_barred((moved > 0).expand_as(old), may, [edit.to], chosen)
-                kept = old.index_copy(3, here, old[..., here] * (1 - share))
+                kept = old.index_copy(3, here, old[..., here] * (1 - self._factor))
                 if edit.to >= most:  # nothing is moved there
                     return kept
                 return kept.index_add(3, torch.tensor([edit.to], device=old.device), moved)

@@ -9,6 +9,8 @@ from regard.base.faults import Fault
 from regard.seeing.gazes import Sight
 from regard.viewing.sides import Side, Words
 
+SHOWN_CLASSES = 20  # in a refusal
+
 
 @dataclass(frozen=True)
 class Question:
@@ -30,6 +32,7 @@ class Question:
     output: str = ""  # the whole output for people
     see: Callable[[], Sight] | None = None  # watches the model while it decides
     queries: Sequence[int] = ()  # the places in its gazes that look when it decides
+    keys: Sequence[int] | None = None  # the places of the units in its gazes, if others precede them
 
 
 def chosen_places(written: Words, place: int | None, word: str | None) -> list[int]:
@@ -62,3 +65,19 @@ def refuse_nothing_left(units: Sequence[int], count: int) -> None:
     """Refuse to take all units out of an input."""
     if len(set(units)) >= count:
         raise Fault("Taking out every unit leaves no input to read; keep at least one.")
+
+
+def chosen_class(classes: Sequence[str], output: str | None, best: int) -> int:
+    """Return the number of the class to explain: the given one, or the best."""
+    if output is None:
+        return best
+    if output not in classes:
+        names = ", ".join(classes[:SHOWN_CLASSES]) + (", …" if len(classes) > SHOWN_CLASSES else "")
+        raise Fault(f"There is no class '{output[:60]}'; the classes are {names}.")
+    return list(classes).index(output)
+
+
+def refuse_place(place: int | None, word: str | None, what: str) -> None:
+    """Refuse to choose a place in a single answer."""
+    if place is not None or word is not None:
+        raise Fault(f"This model gives {what}, which has no places to choose from; omit the place or word.")

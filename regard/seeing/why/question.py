@@ -9,6 +9,11 @@ from regard.base.faults import Fault
 from regard.loading import Loaded
 from regard.seeing.why.decision import Question as Question
 from regard.seeing.why.languages import ask_language_model
+from regard.seeing.why.nodes import ask_node
+from regard.seeing.why.pictures import ask_captioner, ask_picture
+from regard.seeing.why.sounds import ask_line, ask_sound
+from regard.seeing.why.stories import ask_machine, ask_story
+from regard.seeing.why.texts import ask_classifier, ask_masked, ask_tagger
 from regard.seeing.why.translators import ask_translator
 
 Asker = Callable[[Any, Any, str | None, int | None, str | None], Question]
@@ -17,6 +22,16 @@ Asker = Callable[[Any, Any, str | None, int | None, str | None], Question]
 ASKERS: dict[str, Asker] = {
     "translation": ask_translator,
     "language": ask_language_model,
+    "masked": ask_masked,
+    "classification": ask_classifier,
+    "tagging": ask_tagger,
+    "glimpses": ask_picture,
+    "captioning": ask_captioner,
+    "answering": ask_story,
+    "algorithms": ask_machine,
+    "transcription": ask_sound,
+    "handwriting": ask_line,
+    "nodes": ask_node,
 }
 
 
@@ -30,7 +45,9 @@ def ask(
     """
     task = model.recipe.task
     if task not in ASKERS:
-        raise Fault(f"A {model.recipe.family} makes no decision that can be traced to units of its input.")
+        raise Fault(
+            f"A {model.recipe.family} for {task} makes no single decision that can be traced to units of its input."
+        )
     if isinstance(model.task, torch.nn.Module):
         model.task.eval()
     return ASKERS[task](model, item, output, place, word)

@@ -3,22 +3,18 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
 sys.path.insert(0, str(Path(__file__).parent))
-from why_models import toy_model
+from why_models import ASKED, toy_question
 
 from regard.base.faults import Fault
 from regard.seeing.why.decision import Question
 from regard.seeing.why.maps import integrated_gradients, map_of
-from regard.seeing.why.question import ask
-
-TRANSLATORS = ["transformer", "seq2seq", "online", "ctc-text", "transducer-text", "hred"]
-LANGUAGES = ["gpt", "rnnlm", "from-gates"]
-ITEMS = dict.fromkeys([*TRANSLATORS, *LANGUAGES], "ab ba abba") | {"hred": "— hi — hello — who"}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +24,7 @@ def question_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Que
 
     def make(family: str) -> Question:
         if family not in made:
-            made[family] = ask(toy_model(family, tmp_path_factory.mktemp("toy")), ITEMS[family])
+            made[family] = toy_question(family, tmp_path_factory.mktemp("toy"))
         return made[family]
 
     return make
@@ -70,20 +66,20 @@ def test_scores_that_miss_their_sum_are_remarked_on() -> None:
     assert not integrated_gradients(question).remarks
 
 
-@pytest.mark.parametrize("family", ITEMS)
+@pytest.mark.parametrize("family", ASKED)
 def test_a_question_of_the_inputs_is_the_plain_run(family: str, question_of: Callable[[str], Question]) -> None:
     """Copies do not influence each other, and leaving nothing out changes nothing."""
     question = question_of(family)
     with torch.no_grad():
         one = question.log_probability(question.inputs[None])
         three = question.log_probability(torch.stack([question.baseline, question.inputs, question.baseline]))
-    assert question.without is not None
-    assert float(one) == pytest.approx(question.without([]), abs=1e-12)
+    if question.without is not None:
+        assert float(one) == pytest.approx(question.without([]), abs=1e-12)
     assert float(three[1]) == pytest.approx(float(one), abs=1e-12)
     assert float(three[0]) != pytest.approx(float(one), abs=1e-9)
 
 
-@pytest.mark.parametrize("family", ITEMS)
+@pytest.mark.parametrize("family", ASKED)
 def test_integrated_gradients_add_up(family: str, question_of: Callable[[str], Question]) -> None:
     question = question_of(family)
     found = integrated_gradients(question, steps=100)
@@ -95,7 +91,7 @@ def test_integrated_gradients_add_up(family: str, question_of: Callable[[str], Q
 
 
 @pytest.mark.filterwarnings("ignore:Input Tensor 0 did not already require gradients")
-@pytest.mark.parametrize("family", ITEMS)
+@pytest.mark.parametrize("family", ASKED)
 def test_maps_equal_those_of_captum(family: str, question_of: Callable[[str], Question]) -> None:
     attr = pytest.importorskip("captum.attr")
     question = question_of(family)
@@ -103,7 +99,7 @@ def test_maps_equal_those_of_captum(family: str, question_of: Callable[[str], Qu
     units = torch.arange(len(question.inputs))[None, :, None].expand_as(inputs)
     expected = {
         "gradient": attr.Saliency(question.log_probability).attribute(inputs, abs=False)[0].norm(dim=1),
-        "input-x-gradient": attr.InputXGradient(question.log_probability).attribute(inputs)[0].sum(1),
+        "input-x-gradient": _input_x_gradient(attr, question),
         "integrated-gradients": attr.IntegratedGradients(question.log_probability)
         .attribute(inputs, baseline, n_steps=50)[0]
         .sum(1),
@@ -116,10 +112,22 @@ def test_maps_equal_those_of_captum(family: str, question_of: Callable[[str], Qu
         torch.testing.assert_close(found, scores.detach(), check_dtype=False)
 
 
-@pytest.mark.parametrize("family", ITEMS)
+def _input_x_gradient(attr: Any, question: Question) -> Tensor:
+    """Return captum's input × gradient; it knows no baseline, so one is taken off its input."""
+    log_probability, baseline = question.log_probability, question.baseline[None]
+    if not baseline.any():
+        return attr.InputXGradient(log_probability).attribute(question.inputs[None].clone())[0].sum(1)
+    shifted = attr.InputXGradient(lambda inputs: log_probability(inputs + baseline))
+    return shifted.attribute(question.inputs[None] - baseline)[0].sum(1)
+
+
+@pytest.mark.parametrize("family", ASKED)
 def test_leaving_one_out_is_reading_without_it(family: str, question_of: Callable[[str], Question]) -> None:
     question = question_of(family)
-    assert question.without is not None
+    if question.without is None:
+        with pytest.raises(Fault, match="No unit of this input can be left out"):
+            map_of(question, "leave-one-out")
+        return
     scores = map_of(question, "leave-one-out").scores
     assert scores[1] == pytest.approx(question.without([]) - question.without([1]))
     with pytest.raises(Fault, match="keep at least one"):
