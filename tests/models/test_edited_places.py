@@ -20,7 +20,7 @@ from regard.models.stories.dynamic import DynamicMemory, DynamicMemoryOptions
 from regard.models.stories.end_to_end import MemoryNetwork, MemoryOptions
 from regard.models.stories.rows import StoryRows, StoryWords
 
-SIZES: dict[str, int] = {"slots": 7, "depth": 3, "width": 5}
+SIZES: dict[str, Any] = {"slots": 7, "depth": 3, "width": 5}
 MACHINES: dict[str, Any] = {
     "ntm": lambda: NTM(NTMOptions(**SIZES, read_heads=2, write_heads=2), 4, 3, (1, 2)),
     "dnc": lambda: DNC(DNCOptions(**SIZES, read_heads=2), 4, 3, (1, 2)),

@@ -141,7 +141,7 @@ class Draw(nn.Module):
             # The first step's inputs have different strides and no gradient: they would need another compilation.
             parts = compiled_parts(grids, self.height, self.width) if compiles and number > 1 else PLAIN
             encoder = LstmState(*parts.remember(layers.encode(seen), encoder.cell))
-            encoder = LstmState(*self.encode.edited(*encoder, number - 1))
+            encoder = LstmState(*self.encode.edited(encoder.shown, encoder.cell, number - 1))
             posteriors.append(layers.infer(encoder.shown))
             sums = layers.decode(parts.draw_latents(posteriors[-1], chance, decoder.shown))
             decoder = LstmState(*self.decode.edited(*parts.remember(sums, decoder.cell), number - 1))

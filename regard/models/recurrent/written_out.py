@@ -4,6 +4,7 @@ The units of a state are those of the layer's output, in both directions side by
 in the same order, if the cell is an LSTM.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -42,7 +43,7 @@ def _edit_direction(layer: nn.RNNBase, first: int, direction: int, place: int, s
 
 
 def unroll_directions(
-    layer: nn.RNNBase, inputs: Tensor | PackedSequence, start: Any, changes: list[Change]
+    layer: nn.RNNBase, inputs: Tensor | PackedSequence, start: Any, changes: Sequence[Change]
 ) -> tuple[Any, Any]:
     """Return what `layer(inputs, start)` returns, with the states of each direction changed after every step."""
     if isinstance(inputs, PackedSequence):
@@ -56,7 +57,7 @@ def unroll_directions(
 
 
 def _unroll(
-    layer: nn.RNNBase, inputs: Tensor, lengths: Int[Tensor, " batch"], start: Any, changes: list[Change]
+    layer: nn.RNNBase, inputs: Tensor, lengths: Int[Tensor, " batch"], start: Any, changes: Sequence[Change]
 ) -> tuple[Tensor, Any]:
     kind = LstmState if isinstance(layer, nn.LSTM) else HiddenState
     starts = start if isinstance(start, tuple) else None if start is None else (start,)
