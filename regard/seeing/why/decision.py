@@ -31,8 +31,10 @@ class Question:
     text: str = ""  # the input for people
     output: str = ""  # the whole output for people
     see: Callable[[], Sight] | None = None  # watches the model while it decides
-    queries: Sequence[int] = ()  # the places in its gazes that look when it decides
+    queries: Sequence[int] | None = None  # the places in its gazes that look when it decides; None: all
     keys: Sequence[int] | None = None  # the places of the units in its gazes, if others precede them
+    read: str = ""  # the text up to the decision, for models that write into it
+    written: Sequence[int] = ()  # the tokens of the output, or the one that is explained, for models that write tokens
 
 
 def chosen_places(written: Words, place: int | None, word: str | None) -> list[int]:

@@ -81,6 +81,8 @@ def _question(task: GradientLanguage, text: str, before: Sequence[int], token: i
         chosen,
         lambda: replace(see_prompt(task, prompt), text=text, output=chosen),
         [len(read) - 1],
+        read=prompt,
+        written=[token],
     )
 
 

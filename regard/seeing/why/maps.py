@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.polynomial.legendre import leggauss
 from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.loading import Loaded
 from regard.seeing.why.decision import Question
 from regard.seeing.why.entrance import differentiable
+from regard.seeing.why.gazing import USUAL, WhichAttention, attention_scores, flow_scores, rollout_scores
 from regard.seeing.why.question import ask
 
 STEPS = 50  # of integrated gradients
@@ -106,7 +109,25 @@ def leave_one_out(question: Question) -> Map:
     return Map("leave-one-out", question.names, question.chosen, scores)
 
 
+def attention(question: Question, which: WhichAttention = USUAL) -> Map:
+    """Weights of one block from the places that decide, as the mean of its heads or of one head."""
+    return _gaze_map(question, "attention", attention_scores(question, which))
+
+
+def rollout(question: Question) -> Map:
+    """Products of (A + I) / 2 through all blocks (Abnar and Zuidema 2020, section 3)."""
+    return _gaze_map(question, "rollout", rollout_scores(question))
+
+
+def flow(question: Question) -> Map:
+    """Maximum flow through the graph of all blocks, with (A + I) / 2 as capacities (Abnar and Zuidema 2020)."""
+    return _gaze_map(question, "flow", flow_scores(question))
+
+
 METHODS: dict[str, Callable[[Question], Map]] = {
+    "attention": attention,
+    "rollout": rollout,
+    "flow": flow,
     "gradient": gradient,
     "input-x-gradient": input_x_gradient,
     "integrated-gradients": integrated_gradients,
@@ -127,19 +148,36 @@ def explain(
     return map_of(ask(model, item, output, place, word), method)
 
 
-def map_of(question: Question, method: str) -> Map:
-    """Return the map of one method by name."""
+def map_of(question: Question, method: str, which: WhichAttention = USUAL) -> Map:
+    """Return the map of one method by name; `which` chooses a block and head of attention."""
     if method not in METHODS:
         raise Fault(f"There is no method '{method}'; the methods are {', '.join(METHODS)}.")
+    if which != USUAL:
+        if method != "attention":
+            raise Fault(f"A layer and a head choose an attention; omit them for {method}.")
+        return attention(question, which)
     return METHODS[method](question)
+
+
+def every_map(question: Question) -> tuple[list[Map], dict[str, str]]:
+    """Return the maps of all methods that have a meaning here, and the reasons why the others have none."""
+    maps, refusals = [], {}
+    for name, method in METHODS.items():
+        try:
+            maps.append(method(question))
+        except Fault as fault:
+            refusals[name] = str(fault)
+    return maps, refusals
 
 
 def _quadrature(steps: int) -> tuple[Any, Any]:
     """Return the places from 0 to 1 and weights of Gauss–Legendre quadrature."""
-    from numpy.polynomial.legendre import leggauss
-
     places, weights = leggauss(steps)
     return (places + 1) / 2, weights / 2
+
+
+def _gaze_map(question: Question, method: str, scores: np.ndarray) -> Map:
+    return Map(method, question.names, question.chosen, scores.tolist())
 
 
 def _map(question: Question, method: str, scores: Tensor) -> Map:

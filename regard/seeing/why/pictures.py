@@ -83,7 +83,6 @@ def ask_picture(model: Loaded, item: Any, output: str | None, place: int | None,
         str(item) if isinstance(item, str) else "The picture",
         name,
         partial(see_answer, task, item) if network.grid is not None else None,
-        (0,),
     )
 
 

@@ -43,11 +43,14 @@ def ask(
     Among several tokens `place` (counted from 0) or `word` chooses one; by default it is the last. A model of which
     this cannot be asked is refused.
     """
-    task = model.recipe.task
-    if task not in ASKERS:
-        raise Fault(
-            f"A {model.recipe.family} for {task} makes no single decision that can be traced to units of its input."
-        )
+    refuse_unasked(model)
     if isinstance(model.task, torch.nn.Module):
         model.task.eval()
-    return ASKERS[task](model, item, output, place, word)
+    return ASKERS[model.recipe.task](model, item, output, place, word)
+
+
+def refuse_unasked(model: Loaded) -> None:
+    """Refuse a model that makes no decision about its input, such as one that draws or speaks."""
+    if model.recipe.task not in ASKERS:
+        name = f"{model.recipe.family} for {model.recipe.task}"
+        raise Fault(f"A {name} makes no single decision that can be traced to units of its input.")

@@ -66,7 +66,7 @@ def ask_classifier(
         text=text,
         output=task.labels.classes[number],
         see=partial(see_answer, task, text),
-        queries=(0,),
+        queries=(0,) if isinstance(network.reader, Bert) and network.reader.options.pooling == "first" else None,
     )
 
 
@@ -158,6 +158,8 @@ def ask_masked(model: Loaded, text: str, output: str | None, place: int | None, 
         output=name,
         see=partial(see_answer, task, text),
         queries=(where,),
+        read=text,
+        written=[token],
     )
 
 

@@ -45,6 +45,8 @@ def ask_translator(
         target.decode(written),
         lambda: see_tokens(model, text, written),
         places,
+        read=text,
+        written=written,
     )
 
 
