@@ -1,6 +1,8 @@
 """Every family can be edited, or says why not: laws over all toys whose models have modules."""
 
+import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,28 @@ UNPLACED = {
     ("printed cells", "decoder"),
     ("hred", "decoder"),
 }
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "edit.md"
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "weights": {"do": "zero", "keys": [0]},
+    "head": {"do": "zero"},
+    "state": {"do": "zero"},
+    "window": {"do": "scale", "by": 2.0},
+}
+
+
+def table_rows() -> list[tuple[list[str], list[str], list[str]]]:
+    """Return the families, parts and places of each row of the page's table that names families alone."""
+    rows, families = [], list[str]()
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 4 and "`" in cells[1]:
+            families = re.findall(r"`([^`]+)`", cells[0]) if cells[0] else families
+            is_plain = re.fullmatch(r"(`[\w-]+`(, )?)*", cells[0]) is not None
+            if is_plain and families:
+                rows.append((families, *(re.findall(r"`([^`]+)`", cell) for cell in cells[1:3])))
+    return rows
 
 
 @dataclass
@@ -150,3 +174,29 @@ def test_outputs_of_modules_change_or_are_refused_in_a_sentence(case: Case) -> N
             continue
         changed += outcome != case.expected
     assert changed or case.toy in WITHOUT_OUTPUTS, "no output could be edited"
+
+
+def test_the_places_in_the_table_of_the_page_exist(case: Case) -> None:
+    """Nothing runs here, so an edit that is accepted says at its end that it never applied."""
+    steps = {"from-gates": "gates alone"}  # its state is there at step 0 only
+    for families, parts, places in table_rows():
+        for part in parts:
+            toys = [steps.get(family, family) if part == "state" else family for family in families]
+            if case.toy in toys:
+                edits = [Edit(at=place, part=part, **EXAMPLES[part]) for place in places]  # type: ignore[arg-type]
+                assert any(map(partial(accepted, case.model), edits)), (families, part, places)
+
+
+def accepted(model: nn.Module, edit: Edit) -> bool:
+    try:
+        with editing(model, edit):
+            pass
+    except Fault as fault:
+        return "did not run" in str(fault)
+    return True
+
+
+def test_the_table_of_the_page_is_read() -> None:
+    rows = table_rows()
+    assert len(rows) > 18
+    assert (["ram"], ["window"], ["glimpses to picture.1"]) in rows
