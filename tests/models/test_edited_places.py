@@ -228,6 +228,11 @@ def test_a_forced_glimpse_sees_that_patch() -> None:
     assert not torch.equal(answers[1], plain[1])
 
 
+def test_a_window_without_numbers_is_refused() -> None:
+    with pytest.raises(ValueError, match="do 'force' needs values"):
+        Edit(at="1", part="window", do="force", queries=[1])
+
+
 def test_a_glimpse_outside_the_picture_is_refused() -> None:
     model, pictures = ram(), drawn(2, 10, 12)
     edit = Edit(at="1", part="window", do="force", queries=[1], values=[3.0, 11.0])
