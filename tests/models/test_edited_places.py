@@ -229,7 +229,7 @@ def test_a_forced_glimpse_sees_that_patch() -> None:
 
 
 def test_a_window_without_numbers_is_refused() -> None:
-    with pytest.raises(ValueError, match="do 'force' needs values"):
+    with pytest.raises(Fault, match="do 'force' needs values"):
         Edit(at="1", part="window", do="force", queries=[1])
 
 
