@@ -30,7 +30,7 @@ def numbers(model: Path, out: Path, *options: str) -> dict[str, object]:
     return report
 
 
-@pytest.mark.parametrize("method", ["occlusion", "all", "lens"])
+@pytest.mark.parametrize("method", ["occlusion", "all", "lens", "heads", "units"])
 def test_every_form_can_be_written(
     translator: Path, tmp_path: Path, method: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -42,7 +42,8 @@ def test_every_form_can_be_written(
     capsys.readouterr()
     assert main(asked) == 0
     printed = capsys.readouterr().out
-    assert ("would write" if method == "lens" else "green") in printed
+    words = {"lens": "would write", "heads": "head 2", "units": "unit", "occlusion": "green", "all": "green"}
+    assert words.get(method, "") in printed
 
 
 def test_place_and_word_choose_what_is_explained(translator: Path, tmp_path: Path) -> None:
@@ -78,6 +79,10 @@ def test_all_methods_name_those_without_a_meaning(tmp_path: Path, capsys: pytest
         (["--why", "occlusion", "--beam"], "--beam and --why are views of different things; give one of them."),
         (["--why", "occlusion", "--side", "cross"], "--side chooses an attention; omit it with --why."),
         (["--why", "attention", "--output", "Ana", "--layer", "9"], "This model has 2 blocks of 2 heads on that side."),
+        (["--why", "patching"], "Patching takes states from another input; give one to take them from (--from)."),
+        (["--why", "occlusion", "--from", "Ana"], "goes with patching; omit it with occlusion."),
+        (["--why", "patching", "--output", "Ana", "--from", "Ana"], "patching needs the same number"),
+        (["--why", "patching", "--output", "Ana", "--from", TEXT], "so nothing can move; give another."),
         (["--place", "1"], "--place goes with --why; give that too."),
     ],
 )

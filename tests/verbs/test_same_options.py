@@ -49,7 +49,7 @@ NOT_SERVED: dict[str, set[str]] = {
     "answer": {"spans"},  # every answer has it
     "draw": {"frames"},  # a file of what every answer has
     # Pictures of numbers that answers contain in full, and what takes many passes.
-    "look": DRAWN | {"contexts", "why", "place", "word"},
+    "look": DRAWN | {"contexts", "why", "place", "word", "other"},
     **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a vector file to read
 }
 # Fields without a command-line option.

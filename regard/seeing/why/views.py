@@ -1,4 +1,4 @@
-"""Views of why a model decided as it did: a map, all maps side by side, and the logit lens."""
+"""Views of why a model decided as it did: a map, all maps side by side, the logit lens, and what edits change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from regard.base.progress import Remark, ignore_remark
 from regard.loading import Loaded
 from regard.seeing.why.decision import Question
 from regard.seeing.why.gazing import USUAL, WhichAttention
+from regard.seeing.why.interventions import Grid, ablate_heads, ablate_units, patch_from
 from regard.seeing.why.lens import Lens, logit_lens
 from regard.seeing.why.maps import METHODS, Map, every_map, log_probabilities, map_of
 from regard.seeing.why.question import ask
@@ -24,8 +25,9 @@ from regard.viewing.view import Drawing, DrawingRequest, View
 from regard.viewing.written import visible_name
 
 ALL = "all"
-LENS = "lens"
-CHOICES = (*METHODS, ALL, LENS)
+LENS, PATCHING, HEADS, UNITS = "lens", "patching", "heads", "units"
+CHOICES = (*METHODS, LENS, PATCHING, HEADS, UNITS, ALL)
+MOST_UNITS = 20  # feed-forward units listed
 
 # What a score of each method means, below its table.
 CAPTIONS = {
@@ -52,12 +54,17 @@ class WhyRequest:
     layer: int | None = None  # of attention
     head: int | None = None
     tokens: bool = False  # show tokens instead of whole words
+    other: str | None = None  # the input whose states patching puts into this one
 
     def __post_init__(self) -> None:
         if self.method not in CHOICES:
             raise Fault(f"There is no method '{self.method[:40]}'; the methods are {', '.join(CHOICES)}.")
         if self.which != USUAL and self.method != "attention":
             raise Fault(f"A layer and a head choose an attention; omit them with {self.method}.")
+        if (self.other is None) == (self.method == PATCHING):
+            needed = "Patching takes states from another input; give one to take them from (--from)."
+            surplus = f"Another input to take states from goes with patching; omit it with {self.method}."
+            raise Fault(needed if self.other is None else surplus)
 
     @property
     def which(self) -> WhichAttention:
@@ -65,17 +72,44 @@ class WhyRequest:
 
 
 def view_why(model: Loaded, item: Any, request: WhyRequest, remark: Remark = ignore_remark) -> View:
-    """Return a view of why a model decided so, by one method, by all of them, or by the logit lens."""
+    """Return a view of why a model decided so, by one method or all of them, or of what happens inside it."""
     question = ask(model, item, request.output, request.place, request.word)
     heading = f"{show_word(question.text)} → {show_word(question.output)}"
     about = _about(question, request.method)
-    if request.method == LENS:
-        return View(heading, DrawnTables(_lens_tables(logit_lens(model, question))), about)
+    if request.method in (LENS, PATCHING, HEADS, UNITS):
+        return View(heading, DrawnTables(_tables_inside(model, question, request)), about)
     maps, refusals = maps_for(question, request)
     for text in (*refusals.values(), *(f"{found.method}: {text}" for found in maps for text in found.remarks)):
         remark(text)
     numbers = [{"method": found.method, "scores": list(found.scores)} for found in maps]
     return View(heading, _drawing(question, maps, request.tokens), about | {"maps": numbers, "refused": refusals})
+
+
+def _tables_inside(model: Loaded, question: Question, request: WhyRequest) -> TableLesson:
+    """Return what happens inside the model: what each block would write, and what changes when parts of it do."""
+    if request.method == LENS:
+        return _lens_tables(logit_lens(model, question))
+    if request.other is not None:
+        grids = [patch_from(model, question, request.other)]
+    elif request.method == HEADS:
+        grids = ablate_heads(model, question)
+    else:
+        return TableLesson(_title(question), [_strongest_units(ablate_units(model, question))])
+    return TableLesson(_title(question), [_grid_table(grid) for grid in grids])
+
+
+def _grid_table(grid: Grid) -> NumberTable:
+    return NumberTable(grid.title, grid.rows, grid.columns, grid.values, grid.caption, 3, around_zero=True)
+
+
+def _strongest_units(grid: Grid) -> NumberTable:
+    """Return the units that matter most, with their blocks."""
+    order = np.argsort(-np.abs(grid.values), axis=None, kind="stable")[:MOST_UNITS]
+    places = list(zip(*np.unravel_index(order, grid.values.shape), strict=True))
+    rows = [f"{grid.rows[block]}, unit {grid.columns[unit]}" for block, unit in places]
+    caption = f"{grid.caption} These are the {len(rows)} of {grid.values.size:,} units that matter most."
+    values = np.array([[grid.values[place]] for place in places])
+    return NumberTable(grid.title, rows, ["log p lost"], values, caption, 4, around_zero=True)
 
 
 def maps_for(question: Question, request: WhyRequest) -> tuple[list[Map], dict[str, str]]:

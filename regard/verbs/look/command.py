@@ -91,7 +91,8 @@ _Why = Annotated[
     typer.Option(
         metavar="METHOD",
         help="Show which parts of the input made the model write or answer this: attention, rollout, flow, gradient, "
-        "input-x-gradient, integrated-gradients, occlusion, leave-one-out, lens, or all.",
+        "input-x-gradient, integrated-gradients, occlusion, leave-one-out, or all; or what happens inside: lens, "
+        "patching, heads, units.",
     ),
 ]
 _Output = Annotated[
@@ -101,6 +102,9 @@ _Place = Annotated[
     int | None, typer.Option(min=1, help="With --why: the token of the output, counted from 1; by default the last.")
 ]
 _Word = Annotated[str | None, typer.Option(help="With --why: the word of the output to explain.")]
+_From = Annotated[
+    str | None, typer.Option("--from", help="With --why patching: the input whose states are put into this one.")
+]
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 
 # Options for one view only.
@@ -109,7 +113,7 @@ _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {
     "--beam": ("width", "length_penalty"),
     "--next": ("prefix", "at", "bars", *_SAMPLING),
-    "--why": ("output", "place", "word"),
+    "--why": ("output", "place", "word", "other"),
 }
 _ALSO_WHY = ("layer", "head", "tokens")  # options of attention that go with --why too
 # Options for translators.
@@ -150,6 +154,7 @@ def command(
     output: _Output = None,
     place: _Place = None,
     word: _Word = None,
+    other: _From = None,
     overwrite: _Overwrite = False,
 ) -> None:
     """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
@@ -231,7 +236,7 @@ def _view_why(context: typer.Context, model: "Loaded", item: str) -> "View":
     params = context.params
     place = None if params["place"] is None else params["place"] - 1
     chosen = (params["output"], place, params["word"], params["layer"], params["head"], params["tokens"])
-    return view_why(model, item, WhyRequest(params["why"], *chosen), remark)
+    return view_why(model, item, WhyRequest(params["why"], *chosen, params["other"]), remark)
 
 
 def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":
@@ -293,7 +298,7 @@ def _is_given(context: typer.Context, name: str) -> bool:
 
 
 def _option(name: str) -> str:
-    return "--next" if name == "following" else f"--{name.replace('_', '-')}"
+    return {"following": "--next", "other": "--from"}.get(name, f"--{name.replace('_', '-')}")
 
 
 def _kind(out: Path | None, overwrite: bool) -> str:
