@@ -37,9 +37,6 @@ UNPLACED = {
     ("transducer one way", "predictor"),
     ("transducer-text", "predictor"),
     ("rnnlm", "stack"),
-    ("seq2seq", "decoder"),
-    ("printed cells", "decoder"),
-    ("hred", "decoder"),
 }
 
 

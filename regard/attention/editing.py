@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from regard.attention.active_edits import ActiveEdit, Spot
-from regard.attention.edits import Edit, Edits, Part
 from regard.attention.positions import First
 from regard.attention.watch import HasModules, is_watched, numbered_blocks
+from regard.base.edits import Edit, Edits, Part, as_edits
 from regard.base.faults import Fault
 
 __all__ = ["Edit", "Edits", "editing", "is_edited", "is_observed", "standing"]
@@ -32,6 +32,7 @@ class _Plan:
     edits: tuple[ActiveEdit, ...]
     first: int | None = None  # place of the first token of a step; None: a module reads from place 0
     sentences: int | None = None  # inputs in the batch, of which each may have several rows in a beam
+    places: Tensor | None = None  # of all tokens, where they do not follow the first one by one
 
     def of(self, part: nn.Module, kind: Part) -> Iterator[ActiveEdit]:
         return (edit for edit in self.edits if edit.module is part and edit.edit.part == kind)
@@ -68,13 +69,12 @@ def editing(model: HasModules, edits: Edit | Sequence[Edit] | Edits) -> Iterator
     A block inside another one adds its edits after those of the outer block. An edit of something that does not exist
     is refused, at the latest when the block ends: it names a place that no input had.
     """
-    if isinstance(edits, Edits):
-        _refuse_other_model(model, edits)
-    listed = [edits] if isinstance(edits, Edit) else list(edits.edits if isinstance(edits, Edits) else edits)
-    if not listed:
+    record = as_edits(edits)
+    _refuse_other_model(model, record)
+    if not record.edits:
         yield
         return
-    new = tuple(_activate(model, edit) for edit in listed)
+    new = tuple(_activate(model, edit) for edit in record.edits)
     outer = _open.get()
     with ExitStack() as hooks:
         for edit in new:
@@ -96,7 +96,7 @@ def without_editing() -> Iterator[None]:
 
 @contextmanager
 def standing(first: First, sentences: int | None = None) -> Iterator[None]:
-    """Say where the outputs of modules inside this block stand: `first` is the place of the first one.
+    """Say where the outputs of modules inside this block stand: `first` is the place of the first one, or of all.
 
     A decoder that writes step by step calls it in each step. `sentences` counts the inputs of the batch; each of them
     has as many rows as the others.
@@ -105,8 +105,8 @@ def standing(first: First, sentences: int | None = None) -> Iterator[None]:
     if plan is None:
         yield
         return
-    place = first if isinstance(first, int) else int(first.flatten()[0])
-    with _opened(replace(plan, first=place, sentences=sentences)):
+    place, places = (first, None) if isinstance(first, int) else (int(first.flatten()[0]), first)
+    with _opened(replace(plan, first=place, sentences=sentences, places=places)):
         yield
 
 
@@ -209,7 +209,10 @@ def _edit_packed(edit: ActiveEdit, output: PackedSequence, plan: _Plan) -> Packe
 
 def _edit_output(edit: ActiveEdit, output: Tensor, plan: _Plan) -> Tensor:
     if output.dim() == 3:
-        return edit.change(output, Spot(plan.first or 0, plan.sentences))
+        first: First = plan.first or 0
+        if plan.places is not None and len(plan.places) == output.shape[1]:
+            first = plan.places
+        return edit.change(output, Spot(first, plan.sentences))
     if output.dim() != 2:
         raise Fault(
             f"{edit.name} cannot apply: the module's output has {output.dim()} axes instead of row, place and unit."
@@ -244,6 +247,8 @@ def _activate(model: HasModules, edit: Edit) -> ActiveEdit:
         for reason in _reasons_against_places(modules, where):
             raise Fault(f"The edit of '{edit.at}' names places or rows, but {reason}; name units alone.")
     _refuse_shared(modules[""], module)
+    if edit.part == "output":
+        _refuse_uncalled(modules, where)
     if edit.part != "output" and edit.part not in _parts_of(module):
         raise Fault(getattr(module, "not_edited", None) or f"The {edit.part} of '{edit.at}' cannot be edited.")
     return ActiveEdit(edit, module, head)
@@ -268,6 +273,14 @@ def _parts_of(module: nn.Module) -> tuple[Part, ...]:
     """Return the parts of a module that can be edited besides its output."""
     parts: tuple[Part, ...] = getattr(module, "edits", ())
     return (*parts, "state") if isinstance(module, nn.RNNBase | nn.RNNCellBase) else parts
+
+
+def _refuse_uncalled(modules: dict[str, nn.Module], where: str) -> None:
+    """Refuse modules that a decoder does not call in its steps, as its attribute `uncalled_in_steps` says."""
+    parts = where.split(".")
+    for count, part in enumerate(parts):
+        if part in getattr(modules.get(".".join(parts[:count])), "uncalled_in_steps", ()):
+            raise Fault(f"The output of '{where}' cannot be edited: the decoder computes it in steps; edit a state.")
 
 
 def _attention_at(model: HasModules, modules: dict[str, nn.Module], edit: Edit) -> tuple[str, int | None]:
