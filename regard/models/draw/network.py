@@ -144,7 +144,8 @@ class Draw(nn.Module):
             encoder = LstmState(*self.encode.edited(encoder.shown, encoder.cell, number - 1))
             posteriors.append(layers.infer(encoder.shown))
             sums = layers.decode(parts.draw_latents(posteriors[-1], chance, decoder.shown))
-            decoder = LstmState(*self.decode.edited(*parts.remember(sums, decoder.cell), number - 1))
+            decoder = LstmState(*parts.remember(sums, decoder.cell))
+            decoder = LstmState(*self.decode.edited(decoder.shown, decoder.cell, number - 1))
             windows.append(said)
             said = self._edit_writing(layers.say(decoder.shown), number - 1)
             if number < noise.shape[1]:
