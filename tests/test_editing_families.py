@@ -58,7 +58,8 @@ def table_rows() -> list[tuple[list[str], list[str], list[str]]]:
             families = re.findall(r"`([^`]+)`", cells[0]) if cells[0] else families
             is_plain = re.fullmatch(r"(`[\w-]+`(, )?)*", cells[0]) is not None
             if is_plain and families:
-                rows.append((families, *(re.findall(r"`([^`]+)`", cell) for cell in cells[1:3])))
+                parts, places = (re.findall(r"`([^`]+)`", cell) for cell in cells[1:3])
+                rows.append((families, parts, places))
     return rows
 
 
