@@ -20,7 +20,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "caption": SAMPLING,
     "speak": {"texts": "text"},
     "embed": {"texts": "text", "source": "text"},
-    "look": VIEWED | {"inputs": "input", "target": "output"},
+    "look": VIEWED | {"inputs": "input", "target": "output", "edit": "edits", "zero_head": "edits"},
 }
 # Further Python methods of a verb: each is a view, or one field of a request by itself.
 METHODS = {"look": ("look_next", "look_beam", "look_contexts", "why"), "translate": ("together", "translate_as")}
@@ -41,7 +41,7 @@ IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 # Part of the command itself: what follows MODEL, which has a different name in each body, and the output.
-FILES = {"context", "model", "inputs", "text", "out", "overwrite", "as_json"}
+FILES = {"context", "model", "inputs", "text", "out", "overwrite", "as_json", "save_edit"}
 DRAWN = {"rings", "sheet", "following", "min_p", "typical", "temperature", "top_k", "top_p"}
 # Requests that no client can make; in Python they are not part of a verb either.
 NOT_SERVED: dict[str, set[str]] = {
