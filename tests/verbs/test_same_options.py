@@ -23,7 +23,10 @@ FIELDS: dict[str, dict[str, str]] = {
     "look": VIEWED | {"inputs": "input", "target": "output", "edit": "edits", "zero_head": "edits"},
 }
 # Further Python methods of a verb: each is a view, or one field of a request by itself.
-METHODS = {"look": ("look_next", "look_beam", "look_contexts", "why"), "translate": ("together", "translate_as")}
+METHODS = {
+    "look": ("look_next", "look_beam", "look_contexts", "look_examples", "why"),
+    "translate": ("together", "translate_as"),
+}
 # Parameters of such methods, and one that stands for several fields.
 IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
     "translate": {
@@ -35,6 +38,7 @@ IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
         "text": ("input", "text"),
         "word": ("contexts", "word"),
         "texts": (),
+        "count": ("examples",),
         "item": ("input",),
         "method": ("why",),
         "sample": ("temperature", "top_k", "top_p", "min_p", "typical"),
@@ -48,8 +52,8 @@ NOT_SERVED: dict[str, set[str]] = {
     "translate": {"precision", "resume", "workers", "shard", "join", "on"},  # about this machine and its files
     "answer": {"spans"},  # every answer has it
     "draw": {"frames"},  # a file of what every answer has
-    # Pictures of numbers that answers contain in full, and what takes many passes.
-    "look": DRAWN | {"contexts", "why", "place", "word", "other"},
+    # Pictures of numbers that answers contain in full, what takes many passes, and training data, which no server has.
+    "look": DRAWN | {"contexts", "why", "place", "word", "other", "examples", "states", "by", "from_lines"},
     **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a vector file to read
 }
 # Fields without a command-line option.
