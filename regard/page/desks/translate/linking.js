@@ -9,13 +9,14 @@ import { wordsOf } from "./writing.js";
 /** @import { Place } from "./writing.js" */
 
 /**
- * Highlight a word and all words aligned to it, or none: `origin` is a panel, or null for the source text.
- * @type {(panels: Panel[], origin: Panel | null, place: Place | null) => void}
+ * Highlight a word and all words aligned to it, or none: `origin` is a panel, or null for the source text. `hint` names
+ * the text that says what pointing does.
+ * @type {(panels: Panel[], origin: Panel | null, place: Place | null, hint?: string) => void}
  */
-export function light(panels, origin, place) {
+export function light(panels, origin, place, hint = "links.hint") {
   document.querySelectorAll(".lit, .pointed").forEach((each) => each.classList.remove("lit", "pointed"));
   const readout = byId("link-readout");
-  if (!place) return readout.replaceChildren(panels.some(({ sentences }) => sentences.length) ? say("links.hint") : "");
+  if (!place) return readout.replaceChildren(panels.some(({ sentences }) => sentences.length) ? say(hint) : "");
   const { sentence, word } = place;
   const read = origin ? linked(origin, sentence, word, 1, 0) : [word];
   read.forEach((each) => mark(byId("mirror"), sentence, each, "lit"));
