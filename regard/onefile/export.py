@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.model_folder import read_recipe
 from regard.base.progress import Progress, silent
 from regard.decoding.options import DecodingOptions
 from regard.engines.beam_rules import first_unsupported
@@ -14,10 +15,9 @@ from regard.onefile.page import write_page
 from regard.onefile.runtime import find_runtime
 from regard.onefile.tokens import tokeniser_data
 from regard.runs.about import data_names, hardly_trained, read_about
-from regard.base.model_folder import read_recipe
 from regard.viewing.sealed import named_language
 
-_SEARCH = ("beam", "length_penalty", "length_penalty_kind", "stop", "longest_ratio", "longest_extra")
+SEARCH = ("beam", "length_penalty", "length_penalty_kind", "stop", "longest_ratio", "longest_extra")
 
 
 def export_html(
@@ -47,7 +47,7 @@ def page_data(model: Loaded, folder: Path) -> dict[str, Any]:
     shape = cache_shape(network)
     return {
         "model": _facts(model, folder),
-        "search": {name: getattr(search, name) for name in _SEARCH},
+        "search": {name: getattr(search, name) for name in SEARCH},
         "longest": network.options.longest,
         "sizes": {
             "keyHeads": shape["heads"],

@@ -51,7 +51,9 @@ def find_runtime(path: Path | None = None, progress: Progress = silent) -> Runti
 def cache_folder() -> Path:
     """Return the folder in the user's cache where a fetched runtime is kept."""
     cache_home = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (cache_home if cache_home.is_absolute() else Path.home() / ".cache") / "regard" / f"onnxruntime-web-{VERSION}"
+    return (
+        (cache_home if cache_home.is_absolute() else Path.home() / ".cache") / "regard" / f"onnxruntime-web-{VERSION}"
+    )
 
 
 def is_there(folder: Path) -> bool:

@@ -75,7 +75,7 @@ async function translateText() {
   }
   if (signal.aborted) return;
   byId("translation").removeAttribute("aria-busy");
-  showLines();
+  showTranslations();
   showFigures((performance.now() - began) / 1000);
   explainLine(chosenLine);
 }
@@ -91,7 +91,7 @@ async function fillIn(line, signal) {
   if (output) Object.assign(line, { text: output.text, alignment: output.alignment, output });
 }
 
-function showLines() {
+function showTranslations() {
   const parts = lines().flatMap(({ text, source }, place) => {
     const kind = text === undefined ? "sentence waiting" : "sentence";
     const shown = element("span", { class: kind, "data-place": place });

@@ -25,7 +25,7 @@ export function light(panels, origin, place, hint = "links.hint") {
     written.forEach((each) => mark(panel.output, sentence, each, "lit"));
   }
   mark(origin ? origin.output : byId("mirror"), sentence, word, "pointed");
-  readout.replaceChildren(...told(panels, origin, place, read));
+  readout.replaceChildren(...linkSentence(panels, origin, place, read));
 }
 
 /**
@@ -47,7 +47,7 @@ function mark(holder, sentence, word, kind) {
  * The same links, described in a sentence.
  * @type {(panels: Panel[], origin: Panel | null, place: Place, read: number[]) => Child[]}
  */
-function told(panels, origin, { sentence, word }, read) {
+function linkSentence(panels, origin, { sentence, word }, read) {
   /** @type {(text: string | undefined, places: number[], language: string) => HTMLElement} */
   const named = (text, places, language) => {
     const all = wordsOf(text ?? "");
