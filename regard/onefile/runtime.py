@@ -27,6 +27,7 @@ _CHECKSUMS = {
     _WASM: "3398c10d07d229bd91b364548e130e0e51a8e5704b88c7c083ebbeb78842dee2",
 }
 _MOST_BYTES = 2**26  # of the package
+_OWN_ADDRESS = '"regard:/runtime.js"'
 _EXPORTS = re.compile(r"export\{([\w$ ,]+)\};")
 _NAMED = re.compile(r"([\w$]+) as ([\w$]+)")
 
@@ -120,8 +121,11 @@ def _unpack(archive: Path) -> dict[str, bytes]:
 
 
 def _runtime(files: dict[str, bytes]) -> Runtime:
-    """Return the script as part of a page: there nothing can import it, so it defines what it would export."""
-    script = files[_SCRIPT].decode().partition("//# sourceMappingURL=")[0]
+    """Return the script as part of a page: there nothing can import it, so it defines what it would export.
+
+    It also has no address there that other files could lie next to, and Firefox would fail on that of a page from disk.
+    """
+    script = files[_SCRIPT].decode().partition("//# sourceMappingURL=")[0].replace("import.meta.url", _OWN_ADDRESS)
     (exports,) = _EXPORTS.findall(script)
     names = ",".join(f"{name}:{own}" for own, name in _NAMED.findall(exports) if name != "default")
     return Runtime(_EXPORTS.sub(lambda _: f"globalThis.ort={{{names}}};", script), files[_WASM])

@@ -47,8 +47,9 @@ def test_the_policy_allows_its_own_scripts_and_no_request(written: str) -> None:
     (style,) = re.findall(r"<style>(.*?)</style>", written, re.DOTALL)
     for part in (*scripts, style):
         assert f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'" in policy
-    assert scripts[0] == RUNTIME.script and len(scripts) == 2
-    assert "default-src 'none'" in policy and "connect-src" not in policy and "'unsafe-eval'" not in policy
+    assert scripts[:-1] == [RUNTIME.script]
+    assert "default-src 'none'" in policy
+    assert not re.search("connect-src|'unsafe-eval'|'unsafe-inline'", policy)
     assert set(re.findall(r"https?://[\w./]+", written)) == {"http://www.w3.org/2000/svg"}
     assert page._PARTS not in written
 

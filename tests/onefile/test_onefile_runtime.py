@@ -14,7 +14,9 @@ from regard.base.files import checksum
 from regard.data.catalogue.download import DownloadFailed
 from regard.onefile import runtime
 
-SCRIPT = "const a = 1, b = 2;export{a as InferenceSession,b as default,b as env};\n//# sourceMappingURL=x.map"
+SCRIPT = (
+    "const a = import.meta.url, b = 2;export{a as InferenceSession,b as default,b as env};\n//# sourceMappingURL=x.map"
+)
 FILES = {"dist/ort.wasm.bundle.min.mjs": SCRIPT.encode(), "dist/ort-wasm-simd-threaded.wasm": b"\0asm"}
 
 
@@ -50,7 +52,7 @@ def archive(path: Path, files: dict[str, bytes] = FILES) -> Path:
 @pytest.mark.parametrize("make", [package, archive], ids=["folder", "archive"])
 def test_a_package_given_by_path_defines_what_it_exports(make: Callable[[Path], Path], tmp_path: Path) -> None:
     found = runtime.find_runtime(make(tmp_path / "given"))
-    assert found == ("const a = 1, b = 2;globalThis.ort={InferenceSession:a,env:b};\n", b"\0asm")
+    assert found == ('const a = "regard:/runtime.js", b = 2;globalThis.ort={InferenceSession:a,env:b};\n', b"\0asm")
 
 
 def test_the_environment_names_a_package_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
