@@ -22,8 +22,13 @@ from regard.metrics.bleu import UNCUT, bleu
 from regard.metrics.ngrams import words
 from regard.metrics.sentence_counts import sentence_statistics
 from regard.metrics.summed import Summed
-from regard.metrics.text import METRICS
+from regard.metrics.text import ERRORS, METRICS
 
+CAPTION_METRICS = (
+    *("bleu-1", "bleu-2", "bleu-3", "bleu-4", "rouge1", "rouge2", "rougeL", "meteor", "meteor-f1", "cider"),
+    *("nist", "ribes", "lepor", "ebleu-2013", "chrf", "chrf++", "ter", "wer", "cer", "per"),
+)
+ONE_REFERENCE = ("wer", "cer", "per")  # the nearest of the five counts
 PUBLISHED = {"bleu-1": 32.3, "bleu-4": 30.8, "rougeL": 32.3, "meteor": 41.8, "cider": 43.9}
 
 
@@ -61,14 +66,19 @@ def read_judged() -> tuple[list[str], list[list[str]], list[list[int]]]:
 
 
 def score_each(metric: str, candidates: list[str], references: list[list[str]]) -> list[float]:
-    """What each caption scores by itself, against its references."""
+    """What each caption scores by itself, against its references; errors are negated, so that more is better."""
     if metric.startswith("bleu"):
         counted = bleu(UNCUT, orders=int(metric[-1]), effective=True)
         rows = sentence_statistics(counted, candidates, list(zip(*references, strict=True)))
         return [counted._compute_score_from_stats(row.tolist()).score for row in rows]
-    summed = METRICS[metric].load()
-    assert isinstance(summed, Summed)
-    return [summed.finish(row) for row in summed.rows(candidates, references)]
+    measure = METRICS[metric].load()
+    if isinstance(measure, Summed):
+        return [measure.finish(row) for row in measure.rows(candidates, references)]
+    if metric in ONE_REFERENCE:
+        pairs = zip(candidates, references, strict=True)
+        return [-min(measure([one], [[reference]])[0] for reference in own) for one, own in pairs]
+    scores = [measure([one], [[each] for each in own])[0] for one, own in zip(candidates, references, strict=True)]
+    return [-score for score in scores] if metric in ERRORS else scores
 
 
 def main() -> None:
@@ -78,7 +88,7 @@ def main() -> None:
     ranks = [rank for own in judgements for rank in own]
     print(f"{len(candidates):,} captions, {len(ranks):,} judgements")
     print(f"{'metric':10s} {'τ-b':>6s} {'τ-c':>6s} {'published τ-c':>14s}")
-    for metric in ("bleu-1", "bleu-2", "bleu-3", "bleu-4", "rougeL", "meteor", "cider"):
+    for metric in CAPTION_METRICS:
         values = np.repeat(score_each(metric, candidates, references), len(judgements[0])).tolist()
         rank_b, rank_c = kendall(values, ranks)
         print(f"{metric:10s} {100 * rank_b:6.1f} {100 * rank_c:6.1f} {PUBLISHED.get(metric, ''):>14}", flush=True)

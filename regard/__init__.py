@@ -8,6 +8,8 @@ The main functions, each with its own `help`:
 - `regard.compare(recipe, vary)` trains variants of a recipe and tests which differences are significant.
 - `regard.register(plugin)` adds families, metrics and more from your own package.
 - `regard.watching(model)` collects the weights of every attention inside a `with` block.
+- `regard.editing(model, edits)` changes weights, heads and outputs inside a `with` block; `regard.Edit` is one change,
+  `regard.Edits` a record of several.
 - `regard.Fault` is raised when an argument is wrong; its sentences say what is wrong and what to do.
 
 `from regard.metrics import score` scores texts, and `regard.attention` holds the attention that all models share.
@@ -24,17 +26,35 @@ from regard.base.version import __version__
 
 if TYPE_CHECKING:
     from regard.api import compare, evaluate, train
+    from regard.attention.editing import editing
+    from regard.attention.edits import Edit, Edits
     from regard.attention.watch import watching
     from regard.base.faults import Fault
     from regard.base.plugins import register
     from regard.model import Model, load
 
-__all__ = ["Fault", "Model", "__version__", "compare", "evaluate", "load", "register", "train", "watching"]
+__all__ = [
+    "Edit",
+    "Edits",
+    "Fault",
+    "Model",
+    "__version__",
+    "compare",
+    "editing",
+    "evaluate",
+    "load",
+    "register",
+    "train",
+    "watching",
+]
 
 _LAZY = {
+    "Edit": "regard.attention.edits",
+    "Edits": "regard.attention.edits",
     "Fault": "regard.base.faults",
     "Model": "regard.model",
     "compare": "regard.api",
+    "editing": "regard.attention.editing",
     "evaluate": "regard.api",
     "load": "regard.model",
     "register": "regard.base.plugins",

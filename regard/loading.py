@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
-from regard.base.files import refuse_oversized
-from regard.base.model_folder import is_mapped
+from regard.base.files import checksum, refuse_oversized
+from regard.base.model_folder import is_mapped, read_manifest
 from regard.base.notebook import table
 from regard.base.parsing import parse_toml
 from regard.base.recipe import Recipe, faults_of
@@ -28,6 +28,7 @@ class Loaded:
     """A model with its task and its recipe."""
 
     folder: Path | None = None  # the folder it was loaded from, if any
+    _weights_checksum: str | None = None  # of the weights file in that folder
 
     def __init__(self, task: Any, recipe: Recipe) -> None:
         self.task, self.recipe = task, recipe
@@ -48,6 +49,13 @@ class Loaded:
         if isinstance(self.task, nn.Module):
             return sum(parameter.numel() for parameter in self.task.parameters())
         return sum(tensor.numel() for tensor in self.task.weights().values() if tensor.is_floating_point())
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Checksum of its weights file, or of the file that they would make; None for a model without a network."""
+        if self._weights_checksum is None and isinstance(self.task, nn.Module):
+            self._weights_checksum = checksum(checkpoint.weights_to_bytes(named_weights(self.task)))
+        return self._weights_checksum
 
     def facts(self) -> dict[str, Any]:
         """Return facts by name: family, task, languages, size, and those of its task."""
@@ -121,6 +129,8 @@ def load_as(
     model = kind(task, recipe)
     model.take_files(own_files, folder)
     model.folder = folder
+    sums = read_manifest(folder)[checkpoint.WEIGHTS]
+    model._weights_checksum = sums[0] if len(sums) == 1 else None  # two while training replaces the weights
     return model
 
 

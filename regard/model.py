@@ -265,6 +265,32 @@ class Model(Loaded):
 
         return look_beam(self, text, width, length_penalty)
 
+    @naming_arguments
+    def why(
+        self,
+        item: Any,
+        method: str = "integrated-gradients",
+        *,
+        output: str | None = None,
+        place: int | None = None,
+        word: str | None = None,
+        layer: int | None = None,
+        head: int | None = None,
+        tokens: bool = False,
+        other: str | None = None,
+    ) -> "View":
+        """Return a view of the parts of an input that made the model write or answer this, as `regard look --why` does.
+
+        `output` is the output or class to explain, by default the model's own. Among its tokens `place`, counted from
+        0, or `word` chooses one, by default the last. The method "all" compares all that have a meaning for the model,
+        and "lens" reads what it would write after each block; "patching" puts states of an `other` input into this one,
+        "heads" and "units" switch off each of them. `layer` and `head` choose an attention. The scores are in
+        `numbers()["maps"]`.
+        """
+        from regard.seeing.why.views import WhyRequest, view_why
+
+        return view_why(self, item, WhyRequest(method, output, place, word, layer, head, tokens, other))
+
     def look_contexts(self, word: str, texts: Sequence[str]) -> "View":
         """Return a view of the vectors of one word in several texts, as `regard look --contexts` draws it."""
         needs(self.recipe, "embed", METHOD)

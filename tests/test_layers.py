@@ -215,6 +215,8 @@ TRANSLATORS = (
     "seeing/pair_roles.py",
     "seeing/next_token.py",
     "seeing/lessons/",
+    "seeing/trust/links.py",
+    "seeing/why/translators.py",
     "verbs/look/views.py",
 )
 

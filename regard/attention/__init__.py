@@ -1,6 +1,7 @@
 """Attention in pieces: score, mask and normalise, mix, note."""
 
 from regard.attention.core import Attention, Look
+from regard.attention.editing import Edit, Edits, editing, is_edited, is_observed
 from regard.attention.hard import Hard, Manner
 from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.masks import Causal, Every, Lengths, Mask, Packed, Window
@@ -12,6 +13,8 @@ from regard.attention.watch import Gaze, is_watched, note, watching, without_wat
 __all__ = [
     "Attention",
     "Causal",
+    "Edit",
+    "Edits",
     "Every",
     "Gaze",
     "Hard",
@@ -25,6 +28,9 @@ __all__ = [
     "PreparedKeys",
     "Score",
     "Window",
+    "editing",
+    "is_edited",
+    "is_observed",
     "is_watched",
     "named_normaliser",
     "named_score",

@@ -9,13 +9,15 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard.attention.editing import edited_units, edited_weights, is_edited
 from regard.attention.hard import Chosen, Hard, Manners, take_chosen
 from regard.attention.local import Focus
 from regard.attention.masks import Causal, Every, Mask, as_tensor
 from regard.attention.normalisers import Normaliser, softmax
+from regard.attention.positions import First
 from regard.attention.scores import PreparedKeys, Score, compare, follows, gathers, prepare, product_scale, scaled_dot
 from regard.attention.watch import PartMakers, afford, is_watched, note, note_beside, wants_parts
 
@@ -50,6 +52,8 @@ class Attention(nn.Module):
     - `normaliser`: turns scores into weights; `focus` narrows them to a window; `choice` keeps a single place.
     """
 
+    edits = ("weights", "head")  # parts that `editing` can change
+
     def __init__(
         self,
         score: Score = scaled_dot,
@@ -80,23 +84,25 @@ class Attention(nn.Module):
         value: Values,
         mask: Mask | None = None,
         bias: Bias | None = None,
-        places: Int[Tensor, " query"] | None = None,
+        places: First = 0,
     ) -> Float[Tensor, "batch head query width"]:
         """Return the context of each query, by the fused kernel where there is one.
 
-        Watching does not change which path is taken. The arguments are those of `full`.
+        Watching does not change which path is taken, nor does editing the output of heads; edited weights are computed
+        in memory. The arguments are those of `full`.
         """
         self._refuse_lonely_looks()
         prepared = key if isinstance(key, PreparedKeys) else self.prepare(key)
         _check_axes(query, prepared.keys, value)
         scale = product_scale(self.score, query.shape[-1])
         special = self.normaliser is not softmax or self.focus is not None or self.choice is not None
-        if scale is None or special:
+        if scale is None or special or is_edited(self, "weights"):
             return self._look(query, prepared, value, mask, bias=bias, places=places).context
         if not is_watched(self):
-            return self._fuse(query, prepared.keys, value, mask, bias, scale)
+            context = self._fuse(query, prepared.keys, value, mask, bias, scale)
+            return edited_units(self, "head", context, places)
         afford(self, (*query.shape[:-1], value.shape[-2]), query.element_size())
-        context = self._fuse(query, prepared.keys, value, mask, bias, scale)
+        context = edited_units(self, "head", self._fuse(query, prepared.keys, value, mask, bias, scale), places)
         self._note_beside(query, prepared.keys, value, context, mask, bias)
         return context
 
@@ -107,7 +113,7 @@ class Attention(nn.Module):
         value: Values,
         mask: Mask | None = None,
         previous: Float[Tensor, "batch head query key"] | None = None,
-        places: Int[Tensor, " query"] | None = None,
+        places: First = 0,
         bias: Bias | None = None,
         manners: Manners | None = None,
     ) -> Look:
@@ -117,7 +123,8 @@ class Attention(nn.Module):
 
         There may be more query heads than key and value heads: each key and value head then serves a group of query
         heads. `previous` holds the weights of each query's previous look, for scores that follow it; None means a first
-        look. `places` holds each query's position, for a window that moves with it; the default is 0, 1, ….
+        look. `places` is the place of the first query, which the others follow, or the places of all: windows that move
+        with the query and edits need them.
         `manners` says how each query chooses (`regard.attention.hard.Manner`).
         """
         prepared = key if isinstance(key, PreparedKeys) else self.prepare(key)
@@ -133,7 +140,7 @@ class Attention(nn.Module):
         *,
         previous: Tensor | None = None,
         bias: Tensor | None = None,
-        places: Tensor | None = None,
+        places: First = 0,
         manners: Tensor | None = None,
     ) -> Look:
         """Compute attention step by step, with the weights in memory."""
@@ -152,24 +159,27 @@ class Attention(nn.Module):
             chosen = Chosen(weights, nothing, nothing, None)
         else:
             chosen = self.choice(weights, manners)
+        if is_edited(self, "weights"):
+            chosen = chosen._replace(weights=edited_weights(self, chosen.weights, allowed, places), place=None)
         drops = self.dropout and self.training
         if chosen.place is not None and not drops:
             context = take_chosen(value, chosen)
         else:
             context = (F.dropout(chosen.weights, self.dropout) if drops else chosen.weights) @ value
+        context = edited_units(self, "head", context, places)
         makers = None if raw is None else _part_makers(query, prepared.keys, value, context, raw, allowed, bias)
         note(self, self.looks_from, self.looks_at, chosen.weights, makers)
         return Look(context, chosen.weights, chosen.log_probability, chosen.entropy)
 
-    def _weigh(self, query: Tensor, scores: Tensor, allowed: Tensor | None, places: Tensor | None) -> Tensor:
+    def _weigh(self, query: Tensor, scores: Tensor, allowed: Tensor | None, places: First) -> Tensor:
         """Turn scores into weights, inside the focus if there is one."""
         if self.focus is None:
             return self.normaliser(scores, allowed)
         queries, keys = scores.shape[-2:]
         if allowed is None:
             allowed = torch.ones(1, 1, 1, keys, dtype=torch.bool, device=scores.device)
-        if places is None:
-            places = torch.arange(queries, device=scores.device)
+        if isinstance(places, int):
+            places = torch.arange(places, places + queries, device=scores.device)
         focused = self.focus(query, places, allowed)
         return self.normaliser(scores, focused.allowed) * focused.factor
 

@@ -87,7 +87,7 @@ class MultiHead(nn.Module):
         if self.options.positions == "alibi":
             assert isinstance(first, int)  # distances are measured between places in the cache
             bias = self._bias(query, cache.keys, first)
-        return self._join(self.look(query, PreparedKeys(cache.keys), cache.values, mask, bias))
+        return self._join(self.look(query, PreparedKeys(cache.keys), cache.values, mask, bias, first))
 
     def look_with(
         self,

@@ -11,6 +11,8 @@ from regard.base.files import refuse_missing_folder, write_file
 from regard.console import remark, remark_written, say_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from regard.course.running import Output
     from regard.course.sources import Language
 
@@ -69,10 +71,15 @@ def _list(language: "Language | None", folder: Path) -> None:
 
     lessons = contents(MATERIAL, _spoken(language, folder), ProgressFile(folder).read())
     rows = [
-        (str(row["number"]), row["title"], f"{row['ran']} of {row['steps']}", f"{row['solved']} of {row['exercises']}")
-        for row in lessons
+        (str(row["number"]), row["title"], _steps(row), f"{row['solved']} of {row['exercises']}") for row in lessons
     ]
     say_table(["lesson", "title", "steps run", "exercises solved"], rows)
+
+
+def _steps(row: "Mapping[str, int]") -> str:
+    """Return how many steps of a lesson ran, and how many were skipped, if any."""
+    ran = f"{row['ran']} of {row['steps']}"
+    return f"{ran}, {row['skipped']} skipped" if row["skipped"] else ran
 
 
 def _write(number: int, language: "Language", out: Path) -> None:

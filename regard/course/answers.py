@@ -36,26 +36,24 @@ def _list(answer: float | list[str]) -> list[str]:
 
 
 def _readings(text: str, right: float) -> list[float]:
-    """Return what a number may mean: a comma may be a decimal one, and 67 % is 0.67 where the answer is a share."""
+    """Return what a number or a fraction such as 2/3 may mean; 67 % is 0.67 where the answer is a share."""
     text = unicodedata.normalize("NFKC", text).replace("\N{MINUS SIGN}", "-").strip().lower()
-    bare = "".join(text.removesuffix("%").split())
-    commas = {bare.replace(",", ".")} if bare.count(",") == 1 and "." not in bare else set()
-    if re.search(r"\d,\d{3}(\D|$)", bare):
-        commas.add(bare.replace(",", ""))
-    numbers = [number for form in commas or {bare} for number in _quotient(form)]
+    top, slash, bottom = "".join(text.removesuffix("%").split()).partition("/")
+    divisors = _numbers(bottom) if slash else [1.0]
+    numbers = [number / divisor for number in _numbers(top) for divisor in divisors if divisor]
     if not numbers:
         raise NotAnAnswer(f"{text or 'Nothing'} is not a number.")
     return [number / 100 for number in numbers] if text.endswith("%") and abs(right) <= 1 else numbers
 
 
-def _quotient(text: str) -> list[float]:
-    """Return the number that a text is, or a fraction such as 2/3."""
-    top, slash, bottom = text.partition("/")
-    if not _NUMBER.fullmatch(top) or (slash and not _NUMBER.fullmatch(bottom)):
-        return []
-    if not slash:
-        return [float(top)]
-    return [float(top) / float(bottom)] if float(bottom) else []
+def _numbers(text: str) -> list[float]:
+    """Return what a number may mean: of point and comma, one is the decimal sign and the other groups digits."""
+    found = []
+    for decimal, group in (".,", ",."):
+        plain = re.sub(rf"(?<=\d){re.escape(group)}(?=\d{{3}}(\D|$))", "", text).replace(decimal, ".")
+        if _NUMBER.fullmatch(plain):
+            found.append(float(plain))
+    return found
 
 
 def _letter(text: object) -> str:

@@ -17,7 +17,7 @@ from regard.course.answers import check_answer
 from regard.course.page_data import comment_on, contents, fitting_recording, kept_values, lesson_page, read_values
 from regard.course.progress import ProgressFile
 from regard.course.sources import Language, Lesson, lesson_numbers, read_lesson
-from regard.course.workbench import Values, Workbench
+from regard.course.workbench import StepRun, Values, Workbench
 from regard.serving.http.bodies import read_json
 from regard.serving.http.guard import Guard, Warn
 from regard.serving.http.refusals import Refusal
@@ -58,7 +58,7 @@ class Course:
     def __init__(self, folder: Path, language: Language, token: str, options: ServingOptions, material: Path) -> None:
         self._language, self._token, self._limits, self._material = language, token, options.limits, material
         self.progress = ProgressFile(folder)
-        self.bench = Workbench(folder, material, self._keep_step)
+        self.bench = Workbench(folder, material, self._keep_run)
         self._trouble = ""  # why the last step could not be kept
         self._files = page_files()
 
@@ -170,9 +170,12 @@ class Course:
         kept = {**self.progress.read().lesson(lesson.number).steps, **self.bench.values_of(lesson.number)}
         return {name: kept_values(step, kept.get(name, {})) for name, step in lesson.steps.items()}
 
-    def _keep_step(self, number: int, name: str, values: Values) -> None:
+    def _keep_run(self, number: int, run: StepRun) -> None:
         try:
-            self.progress.keep_step(number, name, values)
+            if run.status == "skipped":
+                self.progress.keep_skipped(number, run.name)
+            else:
+                self.progress.keep_step(number, run.name, run.values)
         except Fault as fault:
             self._trouble = " ".join(fault.sentences)
 

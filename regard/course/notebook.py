@@ -44,12 +44,12 @@ def _cells(lesson: Lesson, language: Language) -> Iterator[dict[str, Any]]:
 
 
 def _labelled(step: Step, part: StepPart) -> str:
-    """Return the code of a step with the labels of its values as comments."""
+    """Return the code of a step with its name, by which texts call it, and the labels of its values as comments."""
     lines = step.code.split("\n")
     for place, value in enumerate(step.values):
         bounds = ", ".join(value.choices) if value.choices else f"{value.least:g} … {value.most:g}"
         lines[place] = f"{value.name} = {value.default!r}  # {part.labels[value.name]}: {bounds}"
-    return "\n".join(lines)
+    return "\n".join([f"# {step.name}", *lines])
 
 
 def _question(part: ExercisePart) -> str:

@@ -51,6 +51,7 @@ def contents(material: Path, language: Language, progress: Progress) -> list[dic
                 "title": title_of(number, language, material),
                 "steps": len(lesson.steps),
                 "ran": len(lesson.steps.keys() & done.steps.keys()),
+                "skipped": len(lesson.steps.keys() & set(done.skipped)),
                 "exercises": len(lesson.exercises),
                 "solved": len(lesson.exercises.keys() & done.solved.keys()),
             }
@@ -95,6 +96,7 @@ def _step(lesson: Lesson, part: StepPart, recording: Recording, progress: Lesson
         "values": [_value(value, part.labels.get(value.name, value.name), values[value.name]) for value in step.values],
         "missing": step.data if step.data is not None and presence(find(step.data)) != "here" else None,
         "ran": step.name in progress.steps,
+        "skipped": step.name in progress.skipped,
         "recorded": [
             picture_at(f"recorded/{lesson.number}/{step.name}/{place}", output.picture)
             if output.picture

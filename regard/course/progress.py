@@ -1,4 +1,4 @@
-"""The reader's progress in the course: steps that ran, exercises that are solved, and the language.
+"""The reader's progress in the course: steps that ran or were skipped, exercises that are solved, and the language.
 
 Every change reads the file, changes it and replaces it while a lock on its folder is held, so that two pages that are
 open at once lose nothing.
@@ -27,6 +27,7 @@ class LessonProgress(Options):
     """Progress in one lesson."""
 
     steps: dict[str, dict[str, int | float | str]] = Field(default={}, description="Values of each step's last run.")
+    skipped: list[str] = Field(default=[], description="Steps that were skipped because their data set was missing.")
     solved: dict[str, Given] = Field(default={}, description="The right answer to each exercise, as it was given.")
 
 
@@ -59,7 +60,21 @@ class ProgressFile:
 
     def keep_step(self, number: int, name: str, values: Mapping[str, int | float | str]) -> None:
         """Keep that a step ran, and its values."""
-        self._change_lesson(number, lambda old: old.model_copy(update={"steps": {**old.steps, name: dict(values)}}))
+
+        def changed(old: LessonProgress) -> LessonProgress:
+            skipped = [other for other in old.skipped if other != name]
+            return old.model_copy(update={"steps": {**old.steps, name: dict(values)}, "skipped": skipped})
+
+        self._change_lesson(number, changed)
+
+    def keep_skipped(self, number: int, name: str) -> None:
+        """Keep that a step was skipped, unless it has ever run."""
+
+        def changed(old: LessonProgress) -> LessonProgress:
+            skipped = old.skipped if name in old.steps or name in old.skipped else [*old.skipped, name]
+            return old.model_copy(update={"skipped": skipped})
+
+        self._change_lesson(number, changed)
 
     def keep_answer(self, number: int, name: str, answer: Given) -> None:
         """Keep the right answer to an exercise."""

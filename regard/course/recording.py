@@ -17,6 +17,7 @@ from regard.course.sources import Lesson
 RECORD = "record.json"
 _LARGEST = 2_000_000  # bytes of a record or a picture
 _WIDEST, _COLOURS = 800, 64  # of a picture
+_PANORAMA = 2.5  # a picture this many times as wide as high has panels side by side, and may be twice as wide
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")  # a line that a progress bar wrote over
 # Lines of progress that a command prints where there is no terminal; their number depends on the speed of the machine.
@@ -108,10 +109,11 @@ def _tidied(output: Output, place: str) -> Output:
 
 
 def smaller(picture: bytes) -> bytes:
-    """Return a picture that is at most 800 pixels wide and has few colours."""
+    """Return a picture that is at most 800 pixels wide, or 1600 if it is low, and has few colours."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
-    if image.width > _WIDEST:
-        image = image.resize((_WIDEST, round(image.height * _WIDEST / image.width)), Image.Resampling.LANCZOS)
+    widest = 2 * _WIDEST if image.width >= _PANORAMA * image.height else _WIDEST
+    if image.width > widest:
+        image = image.resize((widest, round(image.height * widest / image.width)), Image.Resampling.LANCZOS)
     file = io.BytesIO()
     image.quantize(_COLOURS, Image.Quantize.FASTOCTREE).save(file, "PNG", optimize=True)
     return file.getvalue()

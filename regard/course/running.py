@@ -36,12 +36,12 @@ class Runner:
         self.lesson = lesson
         self._names: dict[str, Any] = {"__name__": "__main__"}
 
-    def run(self, step: Step, values: Mapping[str, object], emit: Emit) -> None:
-        """Run a step; exceptions of its code pass through."""
+    def run(self, step: Step, values: Mapping[str, object], emit: Emit) -> bool:
+        """Run a step, or return False if its data set is missing; exceptions of its code pass through."""
         code = step.code_with(values)
         if step.data is not None and presence(find(step.data)) != "here":
             emit(Output("text", f"This step needs the data set {step.data}: regard data get {step.data}\n"))
-            return
+            return False
         tree = ast.parse(code)
         last = tree.body[-1] if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         if last is not None:
@@ -52,6 +52,7 @@ class Runner:
                 value = eval(compile(ast.Expression(last.value), f"<{step.name}>", "eval"), self._names)
                 if value is not None:
                     _show(value, emit)
+        return True
 
 
 def _show(value: Any, emit: Emit) -> None:

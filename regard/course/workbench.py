@@ -25,8 +25,8 @@ MOST_PICTURES = 24  # pictures that are kept of a step
 _WORKER = "import sys; sys.path[:] = sys.argv[4:]; from regard.course.worker import main; main()"
 
 Values = Mapping[str, int | float | str]
-Status = Literal["running", "done", "failed", "stopped"]
-Finished = Callable[[int, str, Values], None]  # called with a lesson, a step that ran, and its values
+Status = Literal["running", "done", "skipped", "failed", "stopped"]  # skipped: its data set is missing
+Finished = Callable[[int, "StepRun"], None]  # called with a lesson and a run that is done or was skipped
 
 
 def picture_at(address: str, content: bytes) -> dict[str, Any]:
@@ -209,7 +209,7 @@ class Workbench:
                     return
                 finished = self._take(event, number)
             if finished is not None:
-                self._finished(number, finished.name, finished.values)
+                self._finished(number, finished)
         end = process.end()
         with self._lock:
             if self._process is process:
@@ -230,8 +230,9 @@ class Workbench:
             elif "picture" in event:
                 self._show(run, base64.b64decode(event["picture"]))
             else:
-                self._end_run("failed" if event["fault"] else "done", event["fault"])
-                return run if run.status == "done" else None
+                status: Status = "failed" if event["fault"] else "done" if event["has_run"] else "skipped"
+                self._end_run(status, event["fault"])
+                return None if status == "failed" else run
         return None
 
     def _begin(self, number: int, name: str, values: Values) -> None:

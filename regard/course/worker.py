@@ -64,18 +64,18 @@ class StepWorker:
         return [earlier for earlier in names[: names.index(name)] if earlier not in self._finished]
 
     def _run(self, name: str, values: Mapping[str, object]) -> bool:
-        """Run a step and return True if it did not fail."""
+        """Run a step and return True if it did not fail; one that was skipped did not."""
         self._events.send(began=name, values=values)
-        fault = ""
+        fault, has_run = "", False
         try:
-            self._runner.run(self._runner.lesson.steps[name], values, self._show)
+            has_run = self._runner.run(self._runner.lesson.steps[name], values, self._show)
         except BaseException as error:  # `exit()` in a step must not end the worker either
             fault = last_line(error)
             self._finished.discard(name)
         else:
             self._finished.add(name)
         self._printed.drain()
-        self._events.send(ended=name, fault=fault)
+        self._events.send(ended=name, fault=fault, has_run=has_run)
         return not fault
 
     def _show(self, output: Output) -> None:

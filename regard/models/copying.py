@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention import Attention, Lengths, is_watched, note
+from regard.attention.editing import side_by_side
 from regard.attention.scores import scaled_dot
 
 LEAST = torch.finfo(torch.float32).tiny  # probability of words outside the vocabulary, so that losses are finite
@@ -76,12 +77,17 @@ class Pointer(nn.Module):
         return self.key(memory)[:, None]
 
     def forward(
-        self, states: Float[Tensor, "row target width"], keys: Float[Tensor, "batch 1 source width"], real: Lengths
+        self,
+        states: Float[Tensor, "row target width"],
+        keys: Float[Tensor, "batch 1 source width"],
+        real: Lengths,
+        first: int = 0,
     ) -> Float[Tensor, "row target source"]:
-        """Return where each state points; the rows of one sentence share its keys."""
+        """Return where each state points, the first from place `first`; the rows of one sentence share its keys."""
         sentences, rows = keys.shape[0], states.shape[0]
         query = self.query(states).reshape(sentences, 1, -1, states.shape[-1])
-        weights = self.look.full(query, keys, keys[..., :0], real).weights
+        places = side_by_side(first, states.shape[1], rows // sentences, states.device)
+        weights = self.look.full(query, keys, keys[..., :0], real, places=places).weights
         return weights.reshape(rows, -1, keys.shape[2])
 
 

@@ -14,7 +14,8 @@ import { say } from "./parts/texts.js";
 /** @import { StepRun } from "./course/outputs.js" */
 /** @import { StepPart, Values } from "./course/steps.js" */
 
-/** @typedef {{ number: number, title: string, steps: number, ran: number, exercises: number, solved: number }} Row */
+/** @typedef {{ number: number, title: string, steps: number, ran: number, skipped: number,
+ *   exercises: number, solved: number }} Row */
 /** @typedef {{ kind: "prose", nodes: CourseNode[] } | StepPart | ExercisePart} Part */
 /** @typedef {{ number: number, title: string, parts: Part[], contents: Row[] }} Lesson */
 /**
@@ -116,16 +117,23 @@ function run(chosen) {
 
 const stop = () => send("stop", {});
 
+/**
+ * How much of a lesson is done, in words; steps that were skipped are named only where there are any.
+ * @param {{ ran: number, skipped: number, steps: number, solved: number, exercises: number }} counts
+ */
+const countsOf = (counts) => say(counts.skipped ? "course.counts_skipped" : "course.counts", counts);
+
 function showProgress() {
   const ran = steps.filter((step) => step.ran).length;
+  const skipped = steps.filter((step) => step.isSkipped).length;
   const solved = exercises.filter((exercise) => exercise.isSolved).length;
   byId("done").max = steps.length + exercises.length;
   byId("done").value = ran + solved;
-  const counts = { ran, steps: steps.length, solved, exercises: exercises.length };
-  byId("counts").textContent = say("course.counts", counts);
+  const counts = { ran, skipped, steps: steps.length, solved, exercises: exercises.length };
+  byId("counts").textContent = countsOf(counts);
   const row = rows.find((each) => each.number === number);
-  if (row && (row.ran !== ran || row.solved !== solved)) {
-    Object.assign(row, { ran, solved });
+  if (row && (row.ran !== ran || row.skipped !== skipped || row.solved !== solved)) {
+    Object.assign(row, { ran, skipped, solved });
     showContents();
   }
 }
@@ -135,8 +143,8 @@ function showContents() {
     const isDone = row.solved === row.exercises && row.ran === row.steps;
     const current = row.number === number ? { "aria-current": "page" } : {};
     const link = element("a", { href: String(row.number), ...current }, row.title);
-    const counts = element("small", {}, isDone ? say("course.finished") : say("course.counts", row));
-    const isBegun = row.ran + row.solved > 0;
+    const counts = element("small", {}, isDone ? say("course.finished") : countsOf(row));
+    const isBegun = row.ran + row.skipped + row.solved > 0;
     return element("li", { value: row.number }, link, ...(isBegun ? [" ", counts] : []));
   });
   byId("contents").replaceChildren(...lines);

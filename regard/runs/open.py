@@ -74,7 +74,7 @@ def open_run(
         recipe = recipe.model_copy(update={"data": _settle(recipe.data, None)})
     start = _start(recipe, run_folder)
     kind, place = task_class(recipe), data_folder(recipe, run_folder.folder)
-    prepared = kind.prepare(recipe, place, progress, remark, _start_files(start) if start else None)
+    prepared = kind.prepare(recipe, place, progress, remark, start_files(recipe, run_folder))
     check_room(recipe, prepared.files())
     if plan is not None and not run_folder.exists() and (settings := plan(recipe, prepared, run_folder)):
         _write_plan(run_folder, settings)
@@ -143,10 +143,12 @@ def _start(recipe: Recipe, run_folder: RunFolder) -> Path | None:
     return Path(recipe.start_from).expanduser()
 
 
-def _start_files(folder: Path) -> Mapping[str, bytes]:
-    """Read the files of a model folder other than its weights."""
-    listed = checkpoint.read_manifest(folder)
-    return checkpoint.read_folder(folder, [name for name in listed if name != checkpoint.WEIGHTS])
+def start_files(recipe: Recipe, run_folder: RunFolder) -> Mapping[str, bytes] | None:
+    """Read the files, other than the weights, of the model that a run starts from, if any."""
+    if (start := _start(recipe, run_folder)) is None:
+        return None
+    listed = checkpoint.read_manifest(start)
+    return checkpoint.read_folder(start, [name for name in listed if name != checkpoint.WEIGHTS])
 
 
 def _take_weights(task: nn.Module, start: Path, recipe: Recipe) -> None:

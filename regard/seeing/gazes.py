@@ -135,12 +135,24 @@ def see_caption(task: Any, picture: Any) -> Sight:
     """Search for the caption of one picture, and watch the task write it."""
     task.eval()
     batch = task.read([picture])
+    return see_written_caption(task, picture, search_caption(task, batch))
+
+
+def search_caption(task: Any, batch: Any) -> Sequence[int]:
+    """Return the tokens of the best caption of the one picture of a batch."""
     ((best, *_),) = search_in_parts(task, batch, task.decoding, Demands(forbidden=[[task.tokeniser.unknown]]))
-    tokens = [best.tokens]
+    return best.tokens
+
+
+@torch.no_grad()
+def see_written_caption(task: Any, picture: Any, written: Sequence[int]) -> Sight:
+    """Watch a task write exactly these tokens for one picture."""
+    task.eval()
+    batch = task.read([picture])
     with watching(task.model) as gazes:
-        task.token_scores(batch.writing(tokens))
+        task.token_scores(batch.writing([written]))
     name = Path(picture).name if isinstance(picture, str | Path) else "The picture"
-    return Sight(name, task.write(tokens[0]), tokens, task.sides(batch, tokens), gazes)
+    return Sight(name, task.write(written), [written], task.sides(batch, [written]), gazes)
 
 
 @torch.no_grad()

@@ -151,6 +151,25 @@ def tables_page(lesson: TableLesson) -> SealedPage:
     return SealedPage(SCRIPT, STYLES, {"title": lesson.title, "tables": [_page_data(table) for table in lesson.tables]})
 
 
+@dataclass(frozen=True)
+class DrawnTables:
+    """Tables as a drawing, for views of a model."""
+
+    lesson: TableLesson
+
+    def draw(self, path: Path) -> set[str]:
+        return draw_tables(self.lesson, path)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return tables_lines(self.lesson, width)
+
+    def numbers(self) -> dict[str, Any]:
+        return tables_to_json(self.lesson)
+
+    def page(self) -> SealedPage:
+        return tables_page(self.lesson)
+
+
 def _page_data(table: NumberTable | WordTable) -> dict[str, Any]:
     if isinstance(table, WordTable):
         return {**_to_json(table), "kind": "words"}

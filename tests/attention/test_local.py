@@ -15,7 +15,7 @@ def weights(focus: Focus, queries: int, lengths: list[int], places: list[int] | 
     """Return the weights for equal scores, with as many keys as the longest row."""
     query, key = torch.ones(len(lengths), 1, queries, 1), torch.zeros(len(lengths), 1, max(lengths), 1)
     look = Attention(focus=focus, **SIDES)
-    where = None if places is None else torch.tensor(places)
+    where = 0 if places is None else torch.tensor(places)
     return look.full(query, key, key, Lengths(torch.tensor(lengths)), places=where).weights[:, 0]
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 from attention_cases import draw
 
+from regard.attention.editing import is_edited
 from regard.attention.heads import HeadOptions, MultiHead
 from regard.attention.switching import switched_off
 from regard.base.faults import Fault
@@ -34,21 +35,43 @@ def test_a_head_gives_nothing_until_the_block_ends() -> None:
 
 def test_the_head_is_back_after_a_fault() -> None:
     heads = MultiHead(12, 3, looks_from="target", looks_at="source")
-    before = heads.out.weight.detach().clone()
     seen: list[bool] = []
 
     def fail() -> None:
         with switched_off(Holder(heads), "cross.look", 0):
-            seen.append(bool(heads.out.weight[:, :4].any()))
+            seen.append(is_edited(heads.look, "head"))
             raise RuntimeError("stop")
 
     with pytest.raises(RuntimeError, match="stop"):
         fail()
-    assert seen == [False]
-    assert torch.equal(heads.out.weight, before)
+    assert seen == [True]
+    assert not is_edited()
 
 
-def test_heads_without_an_output_matrix_are_refused() -> None:
-    heads = MultiHead(12, 3, looks_from="target", looks_at="source", options=HeadOptions(join="averaged"))
-    with pytest.raises(Fault, match="not joined by a matrix W_O"), switched_off(Holder(heads), "cross.look", 0):
+def test_it_is_as_if_the_columns_of_the_output_matrix_were_zero() -> None:
+    heads = MultiHead(12, 3, looks_from="target", looks_at="source").eval()
+    states, memory = draw(2, 4, 12).float(), draw(2, 5, 12).float()
+    with switched_off(Holder(heads), "cross.look", 2):
+        without = heads(states, heads.remember(memory))
+    with torch.no_grad():
+        heads.out.weight[:, 8:] = 0
+    assert torch.equal(without, heads(states, heads.remember(memory)))
+
+
+def test_an_averaged_head_adds_nothing_to_the_mean() -> None:
+    options = HeadOptions(join="averaged")
+    heads = MultiHead(12, 3, looks_from="target", looks_at="source", options=options).double().eval()
+    states, memory = draw(2, 4, 12), draw(2, 5, 12)
+    contexts: list[torch.Tensor] = []
+    handle = heads.look.register_forward_hook(lambda module, inputs, context: contexts.append(context))
+    heads(states, heads.remember(memory))
+    handle.remove()
+    with switched_off(Holder(heads), "cross.look", 0):
+        without = heads(states, heads.remember(memory))
+    torch.testing.assert_close(without, contexts[0][:, 1:].sum(dim=1) / 3)
+
+
+def test_a_head_that_does_not_exist_is_refused() -> None:
+    heads = MultiHead(12, 3, looks_from="target", looks_at="source")
+    with pytest.raises(Fault, match="no head 4"), switched_off(Holder(heads), "cross.look", 3):
         pass

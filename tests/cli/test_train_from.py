@@ -83,6 +83,18 @@ def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() ->
     assert Path("child", WEIGHTS).read_bytes() == Path("whole", WEIGHTS).read_bytes()
 
 
+def test_variants_that_start_from_a_model_are_compared_with_its_tokens() -> None:
+    _write("unseen", pairs("test", count=20))
+    rates = {"training.optimizer.learning_rate": [0.01, 0.001]}
+    few = {"training.steps": 2, "training.validate_every": 2, "data.test": ["unseen.en", "unseen.pt"]}
+    found = regard.compare("child.toml", rates, settings=few, seeds=1, metrics=["exact"], out="rates", quiet=True)
+    assert not found.failures
+    tokens = Path("parent", "tokeniser.model").read_bytes()
+    children = [*Path("rates").glob("*/seed-7")]
+    assert len(children) == 2
+    assert all((child / "tokeniser.model").read_bytes() == tokens for child in children)
+
+
 def test_what_a_recipe_does_not_say_is_as_in_its_parent() -> None:
     child, parent = resolve(read_table(Path("child.toml"))), read_recipe(Path("parent"))
     assert child.model.width == parent["model"]["width"] == SETTINGS["model.width"]

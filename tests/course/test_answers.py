@@ -17,11 +17,17 @@ OPTION = Exercise(name="wider", kind="option", answer="--beam 5 --top-p 0.9")
     [
         *(
             (NUMBER, answer)
-            for answer in (0.665, "0.665", "0,665", " 0.67 ", ".66", "66.5%", "66,5 %", "2/3", "6.65e-1")
+            for answer in (0.665, "0.665", "0,665", " 0.67 ", ".66", "66.5%", "66,5 %", "2/3", "6.65e-1", "1,5/2,25")
         ),
         *(
             (LARGE, answer)
-            for answer in ("4194304", "4,194,304", "4 194 304", "4\N{NO-BREAK SPACE}194\N{NO-BREAK SPACE}304")
+            for answer in (
+                "4194304",
+                "4,194,304",
+                "4.194.304",
+                "4 194 304",
+                "4\N{NO-BREAK SPACE}194\N{NO-BREAK SPACE}304",
+            )
         ),
         *((CHOICE, answer) for answer in ("c", "C", " с ", ["c"])),
         *((CHOICES, answer) for answer in (["a", "c"], ["c", "a", "a"], ("А", "С"))),
@@ -46,7 +52,7 @@ def test_right_answers_are_accepted(exercise: Exercise, answer: str) -> None:
             (NUMBER, answer)
             for answer in (0.65, "0.658", "665", "-0.665", "\N{MINUS SIGN}0,665", "0.665%", "3/2", "1e400")
         ),
-        *((LARGE, answer) for answer in ("4194303", "4,194")),
+        *((LARGE, answer) for answer in ("4194303", "4,194", "4.194")),
         *((CHOICE, answer) for answer in ("a", "", ["a", "c"])),
         *((CHOICES, answer) for answer in ("a", ["a"], ["a", "b", "c"])),
         *((OPTION, answer) for answer in ("--beam 5", "--beam 4 --top-p 0.9", "--beam 5 --top-p 0.9 --top-k 3")),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paged_lessons import make_material
+from paged_lessons import CODE, make_material
 from starlette.testclient import TestClient
 
 from regard.course.app import course_app
@@ -204,6 +204,26 @@ def test_a_step_that_fails_leaves_the_page_usable(client: TestClient, tmp_path: 
     assert "Traceback" not in json.dumps(state)
     assert "fails" not in ProgressFile(tmp_path / "folder").read().lesson(1).steps
     assert run(client, fails={"depth": 1})["steps"]["fails"]["status"] == "done"
+
+
+def test_a_step_whose_data_set_is_missing_counts_as_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path / "no_data"))
+    material = make_material(tmp_path / "material", 1, CODE.replace("# %% second", "# %% second [data mac-morpho]"))
+    with open_course(tmp_path / "folder", material) as client:
+        steps = run(client, drawn={})["steps"]
+        assert {name: step["status"] for name, step in steps.items()} == {
+            "first": "done",
+            "second": "skipped",
+            "drawn": "done",
+        }
+        assert steps["second"]["pieces"] == [
+            {"text": "This step needs the data set mac-morpho: regard data get mac-morpho\n"}
+        ]
+        row = get(client, "lesson/1")["contents"][0]
+        assert (row["ran"], row["skipped"], row["steps"]) == (2, 1, 5)
+        second = part(client, "second")
+        assert (second["missing"], second["ran"], second["skipped"]) == ("mac-morpho", False, True)
+    assert [*ProgressFile(tmp_path / "folder").read().lesson(1).steps] == ["first", "drawn"]
 
 
 def test_pictures_have_addresses_of_their_own(client: TestClient) -> None:

@@ -135,10 +135,12 @@ def test_the_list_says_how_far_one_is(tmp_path: Path) -> None:
     material = make_material(tmp_path / "material")
     file = ProgressFile(tmp_path / "runs")
     file.keep_step(2, "first", {})
+    file.keep_skipped(2, "second")
     file.keep_answer(2, "sum", "0.67")
     file.keep_language("pt")
     command = [sys.executable, "-c", PROGRAM, str(material), "course", "--folder", str(file.folder)]
     lines = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
     assert [line.split("  ")[-1].strip() for line in lines[-2:]] == ["0 of 3", "1 of 3"]
     assert "Title in pt" in lines[-1]
-    assert "1 of 5" in lines[-1]
+    assert "1 of 5, 1 skipped" in lines[-1]
+    assert "skipped" not in lines[-2]

@@ -1,5 +1,6 @@
 """A lesson is recorded once, and becomes a notebook and a page in each language."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -7,13 +8,14 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from PIL import Image
 from small_lesson import material  # noqa: F401 (a fixture)
 
 from regard.base.faults import Fault
 from regard.course import check
 from regard.course.notebook import notebook_of
 from regard.course.pages import page_of, site_files
-from regard.course.recording import read_recording, record, write_recording
+from regard.course.recording import read_recording, record, smaller, write_recording
 from regard.course.sources import LANGUAGES, Language, Lesson, lesson_numbers, read_lesson
 
 
@@ -31,6 +33,18 @@ def test_a_recording_is_read_as_it_was_made(lesson: Lesson) -> None:
     assert [output.kind for output in drawn] == ["picture", "text"]
     assert drawn[0].picture.startswith(b"\x89PNG")
     assert drawn[1].text == "6\n"
+
+
+@pytest.mark.parametrize(
+    ("size", "kept"),
+    [((640, 400), (640, 400)), ((1600, 1000), (800, 500)), ((2400, 600), (1600, 400)), ((1200, 300), (1200, 300))],
+)
+def test_recorded_pictures_are_small_but_those_with_panels_side_by_side_stay_legible(
+    size: tuple[int, int], kept: tuple[int, int]
+) -> None:
+    file = io.BytesIO()
+    Image.new("RGB", size).save(file, "PNG")
+    assert Image.open(io.BytesIO(smaller(file.getvalue()))).size == kept
 
 
 def test_progress_is_not_recorded(material: Path, tmp_path: Path) -> None:  # noqa: F811
@@ -54,7 +68,7 @@ def test_a_notebook_has_texts_code_and_outputs(lesson: Lesson, language: Languag
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     label = {"en": "How wide", "pt": "Largura", "ru": "Ширина"}[language]
-    assert code[0].source.startswith(f"width = 3  # {label}: 1 … 8\nway = 'beam'  # Way: beam, greedy\n")
+    assert code[0].source.startswith(f"# first\nwidth = 3  # {label}: 1 … 8\nway = 'beam'  # Way: beam, greedy\n")
     assert code[0].outputs[0].text == "width 3 beam\n"
     assert "image/png" in code[1].outputs[0].data
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")

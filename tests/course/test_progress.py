@@ -28,6 +28,18 @@ def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
     assert [path.name for path in file.folder.iterdir()] == ["progress.json"]
 
 
+def test_a_skipped_step_counts_as_run_only_once_it_ran(tmp_path: Path) -> None:
+    file = ProgressFile(tmp_path)
+    file.keep_skipped(10, "reviews")
+    file.keep_skipped(10, "reviews")
+    file.keep_skipped(10, "digits")
+    assert (file.read().lesson(10).steps, file.read().lesson(10).skipped) == ({}, ["reviews", "digits"])
+    file.keep_step(10, "reviews", {"width": 3})
+    assert (file.read().lesson(10).steps, file.read().lesson(10).skipped) == ({"reviews": {"width": 3}}, ["digits"])
+    file.keep_skipped(10, "reviews")  # its data was removed after it ran
+    assert file.read().lesson(10).skipped == ["digits"]
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -90,7 +90,9 @@ def finished() -> list[tuple[int, str, Values]]:
 
 @pytest.fixture
 def bench(tmp_path: Path, lesson: Lesson, finished: list[tuple[int, str, Values]]) -> Iterator[Workbench]:
-    bench = Workbench(tmp_path / "folder", tmp_path / "material", lambda *step: finished.append(step))
+    bench = Workbench(
+        tmp_path / "folder", tmp_path / "material", lambda number, run: finished.append((number, run.name, run.values))
+    )
     yield bench
     bench.close()
 
@@ -201,7 +203,9 @@ def test_a_process_that_dies_is_told_and_the_next_run_starts_another(
     tmp_path: Path, finished: list[tuple[int, str, Values]]
 ) -> None:
     lesson = read_lesson(1, make_material(tmp_path / "m", 1, without("leaves", "fails")))
-    bench = Workbench(tmp_path / "folder", tmp_path / "m", lambda *step: finished.append(step))
+    bench = Workbench(
+        tmp_path / "folder", tmp_path / "m", lambda number, run: finished.append((number, run.name, run.values))
+    )
     bench.run(lesson, {"dies": {}}, {})
     wait_until(lambda: bench.busy_with is None)
     run = bench.changes(1, 0)["steps"]["dies"]

@@ -31,6 +31,23 @@ CSV = "source,target\n" + "".join(f'"{n}, a ""quoted"" text",um texto {n}\n' for
 JSON_LINES = "".join(f'{{"source": "a text {n}", "target": "um texto {n}"}}\n' for n in range(12))
 
 
+def make_edits(folder: Path) -> Path:
+    from regard.attention.edits import Edit, Edits
+
+    edits = [
+        Edit(at="cross.1.2", do="move", keys=[1, 2], to=0, by=0.5, queries=[3]),
+        Edit(at="encoder.0", part="output", do="replace", values=[[1.0, 2.0], [3.0, 4.0]], units=[0, 1]),
+    ]
+    Edits(model="a" * 64, edits=edits).save(folder / "edits.json")
+    return folder / "edits.json"
+
+
+def read_edits(path: Path) -> object:
+    from regard.attention.edits import Edits
+
+    return Edits.load(path).describe()
+
+
 def read_text(path: Path) -> object:
     from regard.data.lines import read_lines
 

@@ -23,7 +23,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "look": VIEWED | {"inputs": "input", "target": "output"},
 }
 # Further Python methods of a verb: each is a view, or one field of a request by itself.
-METHODS = {"look": ("look_next", "look_beam", "look_contexts"), "translate": ("together", "translate_as")}
+METHODS = {"look": ("look_next", "look_beam", "look_contexts", "why"), "translate": ("together", "translate_as")}
 # Parameters of such methods, and one that stands for several fields.
 IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
     "translate": {
@@ -33,8 +33,10 @@ IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "look": {
         "text": ("input", "text"),
-        "word": ("contexts",),
+        "word": ("contexts", "word"),
         "texts": (),
+        "item": ("input",),
+        "method": ("why",),
         "sample": ("temperature", "top_k", "top_p", "min_p", "typical"),
     },
 }
@@ -46,7 +48,8 @@ NOT_SERVED: dict[str, set[str]] = {
     "translate": {"precision", "resume", "workers", "shard", "join", "on"},  # about this machine and its files
     "answer": {"spans"},  # every answer has it
     "draw": {"frames"},  # a file of what every answer has
-    "look": DRAWN | {"contexts"},  # pictures of numbers that answers contain in full
+    # Pictures of numbers that answers contain in full, and what takes many passes.
+    "look": DRAWN | {"contexts", "why", "place", "word", "other"},
     **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a vector file to read
 }
 # Fields without a command-line option.

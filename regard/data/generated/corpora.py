@@ -3,8 +3,9 @@
 from regard.base.faults import Fault
 from regard.data.demo import DEMO
 
-GENERATED = (*DEMO, "politeness", "paraphrase", "talks", "names", "summaries")
+GENERATED = (*DEMO, "politeness", "paraphrase", "talks", "names", "summaries", "letters")
 OPINIONS = "opinions-ru"  # labelled texts, not pairs
+CAPITALS = "capitals"  # lines for language models, not pairs
 SPLITS = ("train", "valid", "test")
 
 Pair = tuple[str, str]
@@ -31,6 +32,18 @@ def generated_opinions(name: str) -> list[tuple[str, str]] | None:
     from regard.data.generated.opinions import opinion_corpus
 
     return opinion_corpus()[split]
+
+
+def generated_lines(name: str) -> list[str] | None:
+    """Return the lines of a split such as `capitals:train`, or None if the name is a file."""
+    generator, colon, split = name.partition(":")
+    if not colon or generator != CAPITALS:
+        return None
+    if split not in SPLITS:
+        raise Fault(f"There is no '{name}'; the generated lines are {', '.join(split_names(CAPITALS))}.")
+    from regard.data.generated.capitals import capital_lines
+
+    return capital_lines(split)
 
 
 def generate_links(name: str) -> list[str] | None:
@@ -63,6 +76,10 @@ def generate(name: str) -> list[Pair]:
             from regard.data.generated.summaries import summary_corpus
 
             return summary_corpus(split)
+        case "letters":
+            from regard.data.generated.letters import letter_corpus
+
+            return letter_corpus(split)
     from regard.data.generated.styles import style_corpus
 
     return style_corpus(generator)[split]

@@ -32,6 +32,7 @@ from regard.data.corpora.prepared import check_free, lock_folder, remove_leftove
 from regard.data.corpora.source_files import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.text import file_of
 from regard.data.examples import Amount
+from regard.data.generated.corpora import generated_lines
 from regard.data.prepared import make_folder
 from regard.data.texts.options import SPLITS, LanguageData, LanguageModelData, SpelledData, WordsData
 from regard.data.texts.phrases import Pair, join_phrases, learn_phrases
@@ -191,6 +192,7 @@ def _is_finished(options: LanguageData, layout: _Layout) -> bool:
 
 def _purpose_of(options: LanguageData, tokeniser: Tokeniser | None, all_there: bool) -> TextPurpose:
     names = dict.fromkeys(map(name_of, [*options.train, *options.valid, *options.test]))
+    names = dict.fromkeys(name for name in names if generated_lines(name) is None)
     inputs = [input_of(name) for name in names if all_there or file_of(name).is_file()]
     # For a tokeniser from another model, its checksum counts, not its folder.
     tokens = options.tokeniser.model_copy(update={"from_": ""} if options.tokeniser.is_taken_over else {})

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from regard.base.faults import Fault
 from regard.data.corpora.text import choose_rows, file_of, open_rows
+from regard.data.generated.corpora import generated_lines
 from regard.data.lines import first_lines, read_lines
 from regard.data.tables.formats import NAMES, is_json_object, kind_by_name
 from regard.data.texts.contractions import contract
@@ -48,7 +49,9 @@ def _text_lines(options: LanguageData, file: str | TextFile) -> Iterator[tuple[i
 def numbered_lines(file: str | TextFile) -> Iterator[tuple[int, str]]:
     """Yield the lines to read in a file, with their numbers."""
     source = file if isinstance(file, TextFile) else TextFile(file=file)
-    if source.columns:
+    if (generated := generated_lines(source.file)) is not None:
+        lines: Iterator[tuple[int, str]] = iter(enumerate(generated, 1))
+    elif source.columns:
         lines = _in_columns(source)
     else:
         if not source.as_lines:

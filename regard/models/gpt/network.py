@@ -17,10 +17,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention import Causal
+from regard.attention.editing import is_observed, refuse_places, standing
 from regard.attention.heads import Cache, HeadOptions, MultiHead, extend_cache
 from regard.attention.masks import Every, Mask
 from regard.attention.positions import First, Learned, Sinusoidal, Unplaced
-from regard.attention.watch import is_watched
 from regard.kernels import available
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.gpt import memory as remembered
@@ -155,7 +155,7 @@ class GPT(nn.Module):
             and (options.norm, options.activation) == ("before", "gelu-tanh")
             and options.positions in ("learned", "sinusoidal", "none")
             and options.key_value_heads in (None, options.heads)
-            and not is_watched()
+            and not is_observed()
             and not self.is_in_sections
             and available()
         )
@@ -166,22 +166,25 @@ class GPT(nn.Module):
         mask: Mask = Causal()
         places: First = before
         if lengths is not None:  # the rows have read different numbers of tokens, and stand flush right
+            refuse_places("texts of different lengths are read together; give them one at a time")
             columns = torch.arange(before + time, device=tokens.device)
             mask = Every((Causal(), (columns >= before - lengths[:, None])[:, None, None]))
             places = lengths[:, None] + torch.arange(time, device=tokens.device)
-        states = self.dropout(self.places(self.embedding(tokens), places))
         within = before if self.options.positions == "alibi" else places  # distances are between columns
         caches = []
-        for number, block in enumerate(self.blocks):
-            past = remembered.cache_of(memory, number) if before else None
-            states, cache = block(states, past, mask, within)
-            caches.append(cache)
-        states = self.norm(states)
+        with standing(before):
+            states = self.dropout(self.places(self.embedding(tokens), places))
+            for number, block in enumerate(self.blocks):
+                past = remembered.cache_of(memory, number) if before else None
+                states, cache = block(states, past, mask, within)
+                caches.append(cache)
+            states = self.norm(states)
         return Reading(states, states, remembered.extend(memory, caches, tokens))
 
     @torch.no_grad()
     def _forget(self, memory: Memory) -> Memory:
         """Read the younger half of full rows again from the first place on; other rows stay unchanged."""
+        refuse_places(f"the text is longer than the model's context of {self.context} tokens, so places count anew")
 
         def younger_half(memory: Memory) -> Memory:
             tokens = memory[remembered.TOKENS][:, -(self.context // 2) :]

@@ -152,7 +152,7 @@ class Luong(nn.Module):
         """Compute all steps at once, for a decoder without input feeding."""
         states, hidden = self.stack(embedded, past.hidden)
         steps = torch.arange(states.shape[1], device=states.device)
-        places = past.place[0] + steps if self.look.focus is not None else None
+        places = past.place[0] + steps if self.look.focus is not None else 0
         queries = self.projections.queries(states)
         attention = self.look.full(queries, memory.keys, memory.values, memory.allowed, places=places)
         combined = self.combine(torch.cat([self.projections.join(attention.context), states], dim=-1)).tanh()
@@ -209,7 +209,7 @@ def look_from(
         memory.values,
         memory.allowed,
         past.weights.reshape(sentences, 1, rows, -1) if look.follows else None,
-        past.place[:rows] if look.focus is not None else None,
+        past.place[:rows] if look.focus is not None else 0,
         manners=past.manner.reshape(sentences, 1, rows) if past.manner.shape[1] else None,
     )
     return attention, projections.join(attention.context).flatten(0, 1)

@@ -25,7 +25,7 @@ class StoryRows(NamedTuple):
     `times` says how long ago a fact was told: 0 is the last fact before the question.
     """
 
-    facts: Int[Tensor, "batch slot word"]
+    facts: Int[Tensor, "batch slot word"] | Float[Tensor, "batch slot channel_word"]  # or already weighed
     times: Int[Tensor, "batch slot"]
     counts: Int[Tensor, " batch"]
     questions: Int[Tensor, "batch asked"]
@@ -92,7 +92,10 @@ class Watched(nn.Module):
 
 
 def weigh_words(
-    sentences: Int[Tensor, "*place word"], words: int, encoding: Encoding, dtype: torch.dtype
+    sentences: Int[Tensor, "*place word"] | Float[Tensor, "*place channel_word"],
+    words: int,
+    encoding: Encoding,
+    dtype: torch.dtype,
 ) -> Float[Tensor, "*place channel_word"]:
     """Return the weight of each of `words` words in a sentence: its count, or weights by position.
 
@@ -103,7 +106,11 @@ def weigh_words(
     which is a weight independent of k, plus k/d times another: two bags of words, side by side. The vector of a
     sentence is then their product with `spread_positions` of an embedding. Here l is twice that, as in the authors'
     code, so that the mean weight is 1 as in a bag: with the half in the text, task 16 of bAbI is not learnt.
+
+    Sentences that are weighed already are returned unchanged, so that a decision can be followed back to its facts.
     """
+    if sentences.is_floating_point():
+        return sentences
     is_word = sentences > 0
     if encoding == "bag":
         return _bag(sentences, is_word.to(dtype), words)

@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths
+from regard.attention.editing import side_by_side, standing
 from regard.attention.heads import Cache, HeadOptions, MultiHead, extend_cache
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.base.faults import Fault
@@ -76,7 +77,8 @@ class DecoderBlock(nn.Module):
             # The rows of one sentence (a beam) share its memory: to the attention they are just more queries.
             sentences = memory.keys.shape[0]
             shared = states.reshape(sentences, -1, states.shape[-1])
-            return self.cross(shared, memory, real).reshape(states.shape)
+            places = side_by_side(first, states.shape[1], states.shape[0] // sentences, states.device)
+            return self.cross(shared, memory, real, places).reshape(states.shape)
 
         states = self.around_self(states, look_back)
         states = self.around_cross(states, look_at_source)
@@ -175,13 +177,14 @@ class Transformer(Translator):
     ) -> tuple[Float[Tensor, "row target width"], list[Cache]]:
         """Return the states of the target tokens after those in `past`, and the extended caches."""
         first = past[0].keys.shape[2] if past else 0
-        states = self.dropout(self.target_places(self.target_embedding(target), first))
-        caches = []
-        for number, block in enumerate(self.decoder):
-            before = past[number] if past else None
-            states, cache = block(states, before, memory.blocks[number], Lengths(memory.lengths))
-            caches.append(cache)
-        return self.decoder_norm(states), caches
+        with standing(first, len(memory.lengths)):
+            states = self.dropout(self.target_places(self.target_embedding(target), first))
+            caches = []
+            for number, block in enumerate(self.decoder):
+                before = past[number] if past else None
+                states, cache = block(states, before, memory.blocks[number], Lengths(memory.lengths))
+                caches.append(cache)
+            return self.decoder_norm(states), caches
 
     def point(
         self, target: Int[Tensor, "row target"], memory: Memory, past: list[Cache]
@@ -189,9 +192,11 @@ class Transformer(Translator):
         """Write as `write` does, for a model that copies; also return where each state points, and its copy switch."""
         assert self.pointer is not None
         assert self.copying is not None
+        first = past[0].keys.shape[2] if past else 0
         states, caches = self.write(target, memory, past)
-        weights = self.pointer(states, memory.pointer[0], Lengths(memory.lengths))
-        return self.copying(states, weights, memory.lengths), caches
+        with standing(first, len(memory.lengths)):
+            weights = self.pointer(states, memory.pointer[0], Lengths(memory.lengths), first)
+            return self.copying(states, weights, memory.lengths), caches
 
     def token_weights(self) -> Float[Tensor, "token width"]:
         """Return the output matrix, which scores every token."""

@@ -1,7 +1,7 @@
 """Conditions for training a Transformer on packed sentences; the pass itself, which needs Triton, is in `packed`.
 
 It needs the published encoder and heads, ReLU, no CTC head, a GPU, weights that are all whole, sentences that fit its
-kernels, and no watchers; everything else takes the plain path.
+kernels, and no watching or editing; everything else takes the plain path.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from jaxtyping import Int
 from torch import Tensor
 
-from regard.attention.watch import is_watched
+from regard.attention.editing import is_observed
 from regard.kernels import available, obstacle
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.options import TransformerOptions
@@ -32,7 +32,7 @@ def serves(network: object, longest: int) -> bool:
     return (
         isinstance(network, Transformer)
         and longest <= min(LONGEST, network.options.longest)
-        and not is_watched()
+        and not is_observed()
         and not network.is_in_sections
         and network.out.weight.is_cuda
         and available()

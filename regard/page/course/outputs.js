@@ -6,8 +6,8 @@ import { duration, say } from "../parts/texts.js";
 /** @typedef {{ text?: string, picture?: string, width?: number, height?: number }} Piece */
 /**
  * The last run of a step, as the server tells it.
- * @typedef {{ status: "running" | "done" | "failed" | "stopped", pieces: Piece[], fault: string, is_cut: boolean,
- *   seconds: number }} StepRun
+ * @typedef {{ status: "running" | "done" | "skipped" | "failed" | "stopped", pieces: Piece[], fault: string,
+ *   is_cut: boolean, seconds: number }} StepRun
  */
 
 /**

@@ -18,6 +18,7 @@ import { literal, valueField, valueIn } from "./values.js";
  * @property {StepValue[]} values
  * @property {string | null} missing the data set that it needs and that is not here
  * @property {boolean} ran
+ * @property {boolean} skipped because its data set was missing
  * @property {Piece[]} recorded
  */
 
@@ -32,6 +33,7 @@ export class Step {
     this.part = part;
     this.number = number;
     this.ran = part.ran;
+    this.isSkipped = part.skipped;
     this.isRunning = false;
     const id = `step-${part.name}`;
     /** @type {Field[]} */
@@ -64,6 +66,7 @@ export class Step {
     this.stopButton.addEventListener("click", actions.stop);
     this.showValues();
     this.showRecorded();
+    if (this.isSkipped) this.status.textContent = say("course.skipped");
   }
 
   /** The values in the fields; null, with the focus on the field, if one of them is wrong. */
@@ -103,6 +106,7 @@ export class Step {
     this.output.classList.remove("recorded");
     this.label.hidden = true;
     this.ran ||= run.status === "done";
+    this.isSkipped = !this.ran && (this.isSkipped || run.status === "skipped");
     showPieces(this.pieces, run.pieces, this.number);
     const notes = run.is_cut ? [element("p", {}, say("course.cut"))] : [];
     if (run.fault) notes.push(element("p", { class: "fault" }, run.fault));

@@ -14,7 +14,7 @@ import tomli_w
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.progress import Progress
-from regard.base.recipe import Options, read_table
+from regard.base.recipe import Recipe, read_table
 from regard.data.corpora.prepared import PreparedPairs
 from regard.families import task_class
 from regard.runs import open as runs
@@ -84,12 +84,12 @@ def prepare_text(planned: Sequence[PlannedRun], folder: Path, split: str, progre
     """
     prepared: dict[Path, Any] = {}
     for run in planned:
-        data = run.recipe.data
-        elsewhere = getattr(data, "prepared", None)
-        place = Path(elsewhere).expanduser() if elsewhere else folder / CORPORA / _fingerprint(data)
+        elsewhere = getattr(run.recipe.data, "prepared", None)
+        place = Path(elsewhere).expanduser() if elsewhere else folder / CORPORA / _fingerprint(run.recipe)
         if place not in prepared:
             kind = task_class(run.recipe)
-            prepared[place] = kind.prepare(run.recipe, place, progress, lambda text: None, None)
+            start = runs.start_files(run.recipe, RunFolder(run.folder))
+            prepared[place] = kind.prepare(run.recipe, place, progress, lambda text: None, start)
         if not elsewhere and place.exists():  # a task that samples its examples prepares no files
             _link(place, RunFolder(run.folder))
     pairs = [corpus for corpus in prepared.values() if isinstance(corpus, PreparedPairs)]
@@ -97,8 +97,9 @@ def prepare_text(planned: Sequence[PlannedRun], folder: Path, split: str, progre
         raise Fault(f"The variants have different {split} data, so their scores cannot be compared.")
 
 
-def _fingerprint(data: Options) -> str:
-    return sha256(data.model_dump_json().encode()).hexdigest()[:12]
+def _fingerprint(recipe: Recipe) -> str:
+    """Return a name for what is prepared; runs that start from a model use its tokens."""
+    return sha256(f"{recipe.data.model_dump_json()}{recipe.start_from or ''}".encode()).hexdigest()[:12]
 
 
 def _link(corpus: Path, run: RunFolder) -> None:

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.attention.watch import is_watched
+from regard.attention.editing import is_observed
 from regard.models.gpt import reserved
 from regard.protocols import State
 from regard.tasks.language.batches import Prompts
@@ -51,5 +51,5 @@ class ReservingLanguage:
 
 
 def can_reserve(task: object) -> bool:
-    """Return True if `ReservingLanguage` can wrap this model now; watching needs the plain steps."""
-    return isinstance(task, GradientLanguage) and task.model.has_caches and not task.training and not is_watched()
+    """Return True if `ReservingLanguage` can wrap this model now; watching and editing need the plain steps."""
+    return isinstance(task, GradientLanguage) and task.model.has_caches and not task.training and not is_observed()

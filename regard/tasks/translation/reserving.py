@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.attention.watch import is_watched
+from regard.attention.editing import is_observed
 from regard.models.transformer import reserved
 from regard.protocols import State
 from regard.tasks.translation.batches import PairBatch
@@ -54,9 +54,9 @@ def can_reserve(task: Translation) -> bool:
     """Return True if `Reserving` can wrap this translator now.
 
     Recurrent translators have no caches; those that copy write tokens beyond the vocabulary; dropout is for training;
-    and watching needs the plain steps.
+    and watching and editing need the plain steps.
     """
-    return task.model.has_caches and task.known is None and not task.training and not is_watched()
+    return task.model.has_caches and task.known is None and not task.training and not is_observed()
 
 
 def few_lengths(length: int) -> int:

@@ -86,12 +86,36 @@ _Typical = Annotated[
     float | None,
     typer.Option(min=0, max=1, help="With --next: keep the most typical tokens that add up to this probability."),
 ]
+_Why = Annotated[
+    str | None,
+    typer.Option(
+        metavar="METHOD",
+        help="Show which parts of the input made the model write or answer this: attention, rollout, flow, gradient, "
+        "input-x-gradient, integrated-gradients, occlusion, leave-one-out, or all; or what happens inside: lens, "
+        "patching, heads, units.",
+    ),
+]
+_Output = Annotated[
+    str | None, typer.Option(help="With --why: the output to explain, or a class; by default the model's own.")
+]
+_Place = Annotated[
+    int | None, typer.Option(min=1, help="With --why: the token of the output, counted from 1; by default the last.")
+]
+_Word = Annotated[str | None, typer.Option(help="With --why: the word of the output to explain.")]
+_From = Annotated[
+    str | None, typer.Option("--from", help="With --why patching: the input whose states are put into this one.")
+]
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 
 # Options for one view only.
 _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
-_VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
+_VIEWS = {
+    "--beam": ("width", "length_penalty"),
+    "--next": ("prefix", "at", "bars", *_SAMPLING),
+    "--why": ("output", "place", "word", "other"),
+}
+_ALSO_WHY = ("layer", "head", "tokens")  # options of attention that go with --why too
 # Options for translators.
 _OF_TRANSLATORS = ("target", "beam", "following")
 
@@ -126,11 +150,16 @@ def command(
     min_p: _MinP = None,
     typical: _Typical = None,
     contexts: _Contexts = None,
+    why: _Why = None,
+    output: _Output = None,
+    place: _Place = None,
+    word: _Word = None,
+    other: _From = None,
     overwrite: _Overwrite = False,
 ) -> None:
     """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
 
-    With --contexts, draw the vectors of one word in several sentences.
+    With --contexts, draw the vectors of one word in several sentences; with --why, what made the model decide so.
     """
     view = _view(context)
     kind = _kind(out, overwrite)
@@ -159,7 +188,11 @@ def _check_model(model: "Loaded", view: str) -> None:
     from regard.tasks import TASKS
     from regard.verbs.generate.model import LanguageModel
 
-    if not isinstance(model, LanguageModel):
+    if view == "--why":
+        from regard.seeing.why.question import refuse_unasked
+
+        refuse_unasked(model)
+    elif not isinstance(model, LanguageModel):
         needs(model.recipe, "embed" if view == "--contexts" else "look")
     elif view == "--contexts":
         needs(model.recipe, "embed")
@@ -177,6 +210,8 @@ def _shown(
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
 
+    if view == "--why":
+        return _view_why(context, model, _one(model, sources))
     if isinstance(model, LanguageModel) and view == "--next":
         return _view_next(context, model, _one(model, sources))
     if view == "--contexts":
@@ -192,6 +227,16 @@ def _shown(
     if note := remark_on(model.task, item):
         remark(f"{note} --as-is refuses it instead.")
     return view_answer(model, item, context.params["side"], drawing, context.params["speaker"])
+
+
+def _view_why(context: typer.Context, model: "Loaded", item: str) -> "View":
+    """Return which parts of an input made the model decide so."""
+    from regard.seeing.why.views import WhyRequest, view_why
+
+    params = context.params
+    place = None if params["place"] is None else params["place"] - 1
+    chosen = (params["output"], place, params["word"], params["layer"], params["head"], params["tokens"])
+    return view_why(model, item, WhyRequest(params["why"], *chosen, params["other"]), remark)
 
 
 def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":
@@ -232,14 +277,14 @@ def _view_translation(
 
 def _view(context: typer.Context) -> str:
     """Return the requested view, "" for attention; refuse options of the other views."""
-    views = [_option(name) for name in ("beam", "following", "contexts") if _is_given(context, name)]
+    views = [_option(name) for name in ("beam", "following", "contexts", "why") if _is_given(context, name)]
     if views == ["--beam", "--next"]:
         raise Fault("--beam shows whole hypotheses and --next a single token; give one of the two.")
     if len(views) > 1:
         raise Fault(f"{' and '.join(views)} are views of different things; give one of them.")
     view = next(iter(views), "")
     for name in (name for name in context.params if _is_given(context, name)):
-        if view and name in _ATTENTION:
+        if view and name in _ATTENTION and not (view == "--why" and name in _ALSO_WHY):
             raise Fault(f"{_option(name)} chooses an attention; omit it with {view}.")
         if needed := next((other for other, names in _VIEWS.items() if name in names and other != view), None):
             raise Fault(f"{_option(name)} goes with {needed}; {'omit it' if view else 'give that too'}.")
@@ -253,7 +298,7 @@ def _is_given(context: typer.Context, name: str) -> bool:
 
 
 def _option(name: str) -> str:
-    return "--next" if name == "following" else f"--{name.replace('_', '-')}"
+    return {"following": "--next", "other": "--from"}.get(name, f"--{name.replace('_', '-')}")
 
 
 def _kind(out: Path | None, overwrite: bool) -> str:

@@ -96,15 +96,16 @@ card = Path("card.md").read_text(encoding="utf-8")
 print(card[card.index("## Limits") : card.index("## Files")])
 
 # %% compare
-quick = {
-    "training.steps": 300,
+further = {
+    "start_from": "mine",
+    "training.steps": 60,
     "training.batch_tokens": 512,
     "training.validation_beam": 0,
-    "training.optimizer.warmup": 20,
+    "training.optimizer.warmup": 10,
     "decoding.beam": 1,
 }
-norms = {"model.norm": ["before", "after"]}
-found = regard.compare("mine.toml", norms, settings=quick, seeds=2, jobs=2, out="norms", overwrite=True)
+rates = {"training.optimizer.learning_rate": [3e-3, 3e-4]}
+found = regard.compare("mine.toml", rates, settings=further, seeds=2, jobs=2, out="rates", overwrite=True)
 for row in found.rows:
     print(f"{row['variant']:7} {row['metric']:5} {row['mean']:6.2f} ± {row['spread']:.2f}", end="")
     print(f"   {row['difference']:+.2f}, p = {row['p']:.4f}" if row["difference"] is not None else "")
@@ -151,15 +152,16 @@ import shutil
 from hashlib import sha256
 from time import sleep
 
-few = ["--set", "training.steps=30", "--set", "training.save_every=10", "--set", "training.validation_beam=0"]
-train_with = [sys.executable, "-m", "regard", "train"]
-subprocess.run([*train_with, "mine.toml", *few, "--out", "straight", "--overwrite"], capture_output=True, check=True)
+few = {"model.width": 32, "training.steps": 12, "training.save_every": 4, "training.validation_beam": 0}
+regard.train("mine.toml", few, out="straight", overwrite=True, quiet=True)
 shutil.rmtree("broken", ignore_errors=True)
-broken = subprocess.Popen([*train_with, "mine.toml", *few, "--out", "broken"], stderr=subprocess.DEVNULL)
-while broken.poll() is None and not list(Path("broken").glob("training/checkpoints/*10")):
+train_to = [sys.executable, "-m", "regard", "train", "--out", "broken"]
+settings = [f"--set={name}={value}" for name, value in few.items()]
+broken = subprocess.Popen([*train_to, "mine.toml", *settings], stderr=subprocess.DEVNULL)
+while broken.poll() is None and not list(Path("broken").glob("training/checkpoints/*4")):
     sleep(0.05)
 broken.kill()  # as a power cut would
 broken.wait()
-subprocess.run([*train_with, "--out", "broken", "--resume"], capture_output=True, check=True)
+subprocess.run([*train_to, "--resume"], capture_output=True, check=True)
 for name in ["straight", "broken"]:
     print(f"{name:9}", sha256(Path(name, "weights.safetensors").read_bytes()).hexdigest()[:32])

@@ -1,0 +1,1 @@
+"""How far to trust a map: what happens without its units, and whether it points at what is known to matter."""

@@ -1,0 +1,85 @@
+"""One decision of a model as a function of its input vectors."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.seeing.gazes import Sight
+from regard.viewing.sides import Side, Words
+
+SHOWN_CLASSES = 20  # in a refusal
+
+
+@dataclass(frozen=True)
+class Question:
+    """One decision: which units of the input made the model choose this output?
+
+    Inputs and baseline are (unit, depth): the vectors of the units before anything reads them, and vectors that say
+    nothing. `log_probability` maps (copies, unit, depth) to (copies,); it is differentiable and deterministic.
+    """
+
+    names: Sequence[str]  # of the units: tokens, facts, patches, frames, nodes
+    chosen: str  # the output that is explained
+    inputs: Tensor
+    baseline: Tensor
+    log_probability: Callable[[Tensor], Tensor]
+    # The log-probability with these units taken out of the input itself; None if an input has a fixed size.
+    without: Callable[[Sequence[int]], float] | None
+    side: Side | None = None  # the units as they are drawn
+    text: str = ""  # the input for people
+    output: str = ""  # the whole output for people
+    see: Callable[[], Sight] | None = None  # watches the model while it decides
+    queries: Sequence[int] | None = None  # the places in its gazes that look when it decides; None: all
+    keys: Sequence[int] | None = None  # the places of the units in its gazes, if others precede them
+    read: str = ""  # the text up to the decision, for models that write into it
+    written: Sequence[int] = ()  # the tokens of the output, or the one that is explained, for models that write tokens
+
+
+def chosen_places(written: Words, place: int | None, word: str | None) -> list[int]:
+    """Return the places of the tokens to explain: a place, all tokens of a word, or the last token before the end.
+
+    `written` ends with the end token.
+    """
+    count = len(written.tokens)
+    if place is not None and word is not None:
+        raise Fault("A place and a word each choose what to explain; give one of the two.")
+    if word is not None:
+        found = [number for number, name in enumerate(written.words) if name == word]
+        if not found:
+            raise Fault(f"The output has no word '{word}'; its words are {' '.join(written.words[:-1])}.")
+        return [number for number, home in enumerate(written.places) if home == found[0]]
+    if place is None:
+        return [max(0, count - 2)]
+    if not 0 <= place < count:
+        tokens = "1 token" if count == 1 else f"{count} tokens"
+        raise Fault(f"The output has {tokens} with its end, so there is no token number {place + 1}.")
+    return [place]
+
+
+def name_chosen(written: Words, places: Sequence[int], word: str | None) -> str:
+    """Return the name of what is explained."""
+    return word or " ".join(written.tokens[place] for place in places)
+
+
+def refuse_nothing_left(units: Sequence[int], count: int) -> None:
+    """Refuse to take all units out of an input."""
+    if len(set(units)) >= count:
+        raise Fault("Taking out every unit leaves no input to read; keep at least one.")
+
+
+def chosen_class(classes: Sequence[str], output: str | None, best: int) -> int:
+    """Return the number of the class to explain: the given one, or the best."""
+    if output is None:
+        return best
+    if output not in classes:
+        names = ", ".join(classes[:SHOWN_CLASSES]) + (", …" if len(classes) > SHOWN_CLASSES else "")
+        raise Fault(f"There is no class '{output[:60]}'; the classes are {names}.")
+    return list(classes).index(output)
+
+
+def refuse_place(place: int | None, word: str | None, what: str) -> None:
+    """Refuse to choose a place in a single answer."""
+    if place is not None or word is not None:
+        raise Fault(f"This model gives {what}, which has no places to choose from; omit the place or word.")

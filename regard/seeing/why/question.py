@@ -1,0 +1,56 @@
+"""Ask a model of any family why it decided as it did."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from regard.base.faults import Fault
+from regard.loading import Loaded
+from regard.seeing.why.decision import Question as Question
+from regard.seeing.why.languages import ask_language_model
+from regard.seeing.why.nodes import ask_node
+from regard.seeing.why.pictures import ask_captioner, ask_picture
+from regard.seeing.why.sounds import ask_line, ask_sound
+from regard.seeing.why.stories import ask_machine, ask_story
+from regard.seeing.why.texts import ask_classifier, ask_masked, ask_tagger
+from regard.seeing.why.translators import ask_translator
+
+Asker = Callable[[Any, Any, str | None, int | None, str | None], Question]
+
+# How to ask each task.
+ASKERS: dict[str, Asker] = {
+    "translation": ask_translator,
+    "language": ask_language_model,
+    "masked": ask_masked,
+    "classification": ask_classifier,
+    "tagging": ask_tagger,
+    "glimpses": ask_picture,
+    "captioning": ask_captioner,
+    "answering": ask_story,
+    "algorithms": ask_machine,
+    "transcription": ask_sound,
+    "handwriting": ask_line,
+    "nodes": ask_node,
+}
+
+
+def ask(
+    model: Loaded, item: Any, output: str | None = None, place: int | None = None, word: str | None = None
+) -> Question:
+    """Return the question why a model chose this output for an item, by default its own.
+
+    Among several tokens `place` (counted from 0) or `word` chooses one; by default it is the last. A model of which
+    this cannot be asked is refused.
+    """
+    refuse_unasked(model)
+    if isinstance(model.task, torch.nn.Module):
+        model.task.eval()
+    return ASKERS[model.recipe.task](model, item, output, place, word)
+
+
+def refuse_unasked(model: Loaded) -> None:
+    """Refuse a model that makes no decision about its input, such as one that draws or speaks."""
+    if model.recipe.task not in ASKERS:
+        name = f"{model.recipe.family} for {model.recipe.task}"
+        raise Fault(f"A {name} makes no single decision that can be traced to units of its input.")

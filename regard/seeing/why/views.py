@@ -1,0 +1,220 @@
+"""Views of why a model decided as it did: a map, all maps side by side, the logit lens, and what edits change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.base.progress import Remark, ignore_remark
+from regard.loading import Loaded
+from regard.seeing.why.decision import Question
+from regard.seeing.why.gazing import USUAL, WhichAttention
+from regard.seeing.why.interventions import Grid, ablate_heads, ablate_units, patch_from
+from regard.seeing.why.lens import Lens, logit_lens
+from regard.seeing.why.maps import METHODS, Map, every_map, log_probabilities, map_of
+from regard.seeing.why.question import ask
+from regard.viewing.canvas import show_word
+from regard.viewing.drawers import drawing_of
+from regard.viewing.looks import LooksBetween
+from regard.viewing.seen import Block
+from regard.viewing.sides import Cells, Frames, Nodes, Steps, Video, Words
+from regard.viewing.tables import MOST_COLUMNS, MOST_ROWS, DrawnTables, NumberTable, TableLesson, WordTable
+from regard.viewing.view import Drawing, DrawingRequest, View
+from regard.viewing.written import visible_name
+
+ALL = "all"
+LENS, PATCHING, HEADS, UNITS = "lens", "patching", "heads", "units"
+CHOICES = (*METHODS, LENS, PATCHING, HEADS, UNITS, ALL)
+MOST_UNITS = 20  # feed-forward units listed
+
+# What a score of each method means, below its table.
+CAPTIONS = {
+    "attention": "The attention weights from the place that decides.",
+    "rollout": "The share of each unit after all blocks, by products of attention weights.",
+    "flow": "The most that can flow from the decision to each unit through all attention weights.",
+    "gradient": "How steeply log p changes with the unit's vector.",
+    "input-x-gradient": "The change of log p without the unit, if log p were linear.",
+    "integrated-gradients": "The unit's share of log p(input) − log p(baseline); the scores add up to it.",
+    "occlusion": "What log p loses when a vector that says nothing takes the unit's place.",
+    "leave-one-out": "What log p loses when the unit is taken out of the input.",
+}
+_SHARES = "Scores of each method, divided by the sum of their absolute values; negative ones spoke against the output."
+
+
+@dataclass(frozen=True)
+class WhyRequest:
+    """What to explain, and by which method; a place and a word choose among the tokens of an output."""
+
+    method: str
+    output: str | None = None
+    place: int | None = None  # counted from 0
+    word: str | None = None
+    layer: int | None = None  # of attention
+    head: int | None = None
+    tokens: bool = False  # show tokens instead of whole words
+    other: str | None = None  # the input whose states patching puts into this one
+
+    def __post_init__(self) -> None:
+        if self.method not in CHOICES:
+            raise Fault(f"There is no method '{self.method[:40]}'; the methods are {', '.join(CHOICES)}.")
+        if self.which != USUAL and self.method != "attention":
+            raise Fault(f"A layer and a head choose an attention; omit them with {self.method}.")
+        if (self.other is None) == (self.method == PATCHING):
+            needed = "Patching takes states from another input; give one to take them from (--from)."
+            surplus = f"Another input to take states from goes with patching; omit it with {self.method}."
+            raise Fault(needed if self.other is None else surplus)
+
+    @property
+    def which(self) -> WhichAttention:
+        return WhichAttention(self.layer, self.head)
+
+
+def view_why(model: Loaded, item: Any, request: WhyRequest, remark: Remark = ignore_remark) -> View:
+    """Return a view of why a model decided so, by one method or all of them, or of what happens inside it."""
+    question = ask(model, item, request.output, request.place, request.word)
+    heading = f"{show_word(question.text)} → {show_word(question.output)}"
+    about = _about(question, request.method)
+    if request.method in (LENS, PATCHING, HEADS, UNITS):
+        return View(heading, DrawnTables(_tables_inside(model, question, request)), about)
+    maps, refusals = maps_for(question, request)
+    for text in (*refusals.values(), *(f"{found.method}: {text}" for found in maps for text in found.remarks)):
+        remark(text)
+    numbers = [{"method": found.method, "scores": list(found.scores)} for found in maps]
+    return View(heading, _drawing(question, maps, request.tokens), about | {"maps": numbers, "refused": refusals})
+
+
+def _tables_inside(model: Loaded, question: Question, request: WhyRequest) -> TableLesson:
+    """Return what happens inside the model: what each block would write, and what changes when parts of it do."""
+    if request.method == LENS:
+        return _lens_tables(logit_lens(model, question))
+    if request.other is not None:
+        grids = [patch_from(model, question, request.other)]
+    elif request.method == HEADS:
+        grids = ablate_heads(model, question)
+    else:
+        return TableLesson(_title(question), [_strongest_units(ablate_units(model, question))])
+    return TableLesson(_title(question), [_grid_table(grid) for grid in grids])
+
+
+def _grid_table(grid: Grid) -> NumberTable:
+    return NumberTable(grid.title, grid.rows, grid.columns, grid.values, grid.caption, 3, around_zero=True)
+
+
+def _strongest_units(grid: Grid) -> NumberTable:
+    """Return the units that matter most, with their blocks."""
+    order = np.argsort(-np.abs(grid.values), axis=None, kind="stable")[:MOST_UNITS]
+    places = list(zip(*np.unravel_index(order, grid.values.shape), strict=True))
+    rows = [f"{grid.rows[block]}, unit {grid.columns[unit]}" for block, unit in places]
+    caption = f"{grid.caption} These are the {len(rows)} of {grid.values.size:,} units that matter most."
+    values = np.array([[grid.values[place]] for place in places])
+    return NumberTable(grid.title, rows, ["log p lost"], values, caption, 4, around_zero=True)
+
+
+def maps_for(question: Question, request: WhyRequest) -> tuple[list[Map], dict[str, str]]:
+    """Return the requested maps, and for all methods the reasons why some have no meaning here."""
+    if request.method == ALL:
+        return every_map(question)
+    return [map_of(question, request.method, request.which)], {}
+
+
+def _about(question: Question, method: str) -> dict[str, Any]:
+    (log_probability,) = log_probabilities(question, question.inputs[None]).tolist()
+    return {
+        "text": question.text,
+        "output": question.output,
+        "chosen": question.chosen,
+        "method": method,
+        "log_probability": log_probability,
+        "units": list(question.names),
+    }
+
+
+def _drawing(question: Question, maps: Sequence[Map], tokens: bool) -> Drawing:
+    """Return the maps over a picture, a video or a sound, or as a table of units."""
+    side = question.side
+    if isinstance(side, Cells | Video):
+        names = [found.method for found in maps]
+        looks_from = Words(names, names, range(len(names)))
+        blocks = [Block("", np.stack([_shade(found) for found in maps])[None])]
+        return drawing_of(LooksBetween("why", _title(question), "", looks_from, side, blocks), DrawingRequest())
+    if isinstance(side, Frames):
+        weights = np.stack([_shade(found) for found in maps], axis=1)[None]
+        methods = Steps([found.method for found in maps])
+        return drawing_of(
+            LooksBetween("why", _title(question), "", side, methods, [Block("", weights)]), DrawingRequest()
+        )
+    return DrawnTables(TableLesson(_title(question), _tables(question, maps, tokens)))
+
+
+def _title(question: Question) -> str:
+    return f"Why “{visible_name(question.chosen)}”?"
+
+
+def _shade(found: Map) -> np.ndarray:
+    """Return the scores that spoke for the output, the largest as 1; those that spoke against it are not shaded."""
+    scores = np.clip(np.array(found.scores), 0, None)
+    return np.asarray(scores / (scores.max() or 1.0))
+
+
+def _tables(question: Question, maps: Sequence[Map], tokens: bool) -> list[NumberTable | WordTable]:
+    """Return tables of units and methods; with several methods, scores are shares, so that they can be compared."""
+    names, scores = _by_word(question, maps, tokens)
+    if len(maps) > 1:
+        scores = scores / np.maximum(np.abs(scores).sum(axis=0), 1e-30)
+        caption = _SHARES
+    else:
+        caption = CAPTIONS[maps[0].method]
+    order = np.arange(len(names))
+    if isinstance(question.side, Nodes) and len(names) > MOST_ROWS:
+        order = np.argsort(-np.abs(scores[:, 0]), kind="stable")[:MOST_ROWS]
+        caption = f"The {MOST_ROWS} of {len(names)} nodes with the largest scores. {caption}"
+    columns, digits = [found.method for found in maps], 3 if np.abs(scores).max() < 1 else 2
+    pieces = [order[first : first + MOST_ROWS] for first in range(0, len(order), MOST_ROWS)]
+    return [
+        NumberTable(
+            _piece_title(number, len(pieces)),
+            [names[row] for row in piece],
+            columns,
+            scores[piece],
+            caption if number == len(pieces) - 1 else "",
+            digits,
+            around_zero=True,
+        )
+        for number, piece in enumerate(pieces)
+    ]
+
+
+def _piece_title(number: int, count: int) -> str:
+    return "Units of the input" if count == 1 else f"Units of the input, part {number + 1} of {count}"
+
+
+def _by_word(question: Question, maps: Sequence[Map], tokens: bool) -> tuple[list[str], np.ndarray]:
+    """Return the names of units and scores (unit, method); tokens of one word are added up unless `tokens` is set."""
+    scores, side = np.array([found.scores for found in maps]).T, question.side
+    if tokens or not isinstance(side, Words):
+        return list(question.names), scores
+    joined = np.zeros((len(side.words), len(maps)))
+    np.add.at(joined, np.array(side.places), scores)
+    return list(side.words), joined
+
+
+def _lens_tables(lens: Lens) -> TableLesson:
+    """Return the lens at the place that is explained, and at all places if there are few."""
+    chosen, places = visible_name(lens.chosen), [visible_name(name) for name in lens.places]
+    columns = ["after", "would write", f"p of “{chosen}”", "rank"]
+    cells = [[row.layer, _named_shares(row.tokens), f"{row.probability:.3f}", f"{row.rank}"] for row in lens.rows]
+    caption = "The state after each block, read as if it were the last: final norm, then output matrix."
+    tables: list[NumberTable | WordTable] = [WordTable("At this place", columns, cells, caption)]
+    if len(lens.places) <= MOST_COLUMNS:
+        along = [[row.layer, *(visible_name(name) for name, _ in row.along)] for row in lens.rows]
+        tables.append(WordTable("At every place", ["after", *places], along, "The most probable token."))
+        shares = np.array([[share for _, share in row.along] for row in lens.rows])
+        title = "Probability of that token"
+        tables.append(NumberTable(title, [row.layer for row in lens.rows], places, shares))
+    return TableLesson(f"Logit lens: “{chosen}”", tables)
+
+
+def _named_shares(tokens: Sequence[tuple[str, float]]) -> str:
+    return ", ".join(f"{visible_name(name)} {share:.2f}" for name, share in tokens)
