@@ -39,8 +39,9 @@ _Out = Annotated[
         "folder.",
     ),
 ]
+_Numbers = Literal["int8", "int16", "float16", "bfloat16", "float32"]
 _Quantisation = Annotated[
-    Literal["int8", "int16", "float16", "bfloat16", "float32"] | None,
+    _Numbers | None,
     typer.Option(
         help="Number format of the weights for ctranslate2, or for onnx (int8, float32).",
         show_default="int8; float32 for onnx",
@@ -76,8 +77,6 @@ def command(
     The other formats are Marian, GPT-2 and BERT in Hugging Face's layout, ARPA files, and word vectors in the formats
     of word2vec, GloVe and fastText. A mapped file holds an n-gram model that other commands open instantly.
     """
-    from regard.engines.folders import FOLDERS, check_replaceable
-
     _check_options(to, quantisation, shortlist, side, runtime)
     place = _place(model, to, out)
     if write := EXPORTS[to].write:
@@ -86,13 +85,19 @@ def command(
     match to:
         case "html":
             _write_html(model, place, runtime, overwrite)
-            return
         case "arpa" | "mapped":
             _write_ngrams(model, place, to, overwrite)
-            return
         case "word2vec" | "word2vec-binary" | "glove" | "fasttext":
             _write_vectors(model, place, to, side, overwrite)
-            return
+        case _:
+            _write_folder(model, place, to, quantisation, shortlist, overwrite)
+
+
+def _write_folder(
+    model: Path, place: Path, to: str, quantisation: _Numbers | None, shortlist: bool, overwrite: bool
+) -> None:
+    from regard.engines.folders import FOLDERS, check_replaceable
+
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or contains the model itself; write the export elsewhere.")
     check_replaceable(place, FOLDERS[to])

@@ -36,7 +36,8 @@ def export_html(
 
 def page_data(model: Loaded, folder: Path) -> dict[str, Any]:
     """Return what the scripts of a page need besides the graphs; refuse a model that they cannot run."""
-    network, task, recipe = network_of(model), model.task, model.recipe
+    network, task = network_of(model), model.task
+    recipe: Any = model.recipe  # of a translator
     search: DecodingOptions = recipe.decoding
     if name := first_unsupported(search):
         raise Fault(f"Pages cannot follow decoding.{name} = {getattr(search, name)!r}; serve this model instead.")

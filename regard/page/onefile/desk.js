@@ -7,13 +7,20 @@ import { copy, tellDone } from "../parts/saving.js";
 import { duration, say } from "../parts/texts.js";
 import { languageName } from "../desks/translate/choosing.js";
 import { light } from "../desks/translate/linking.js";
-import { mountWriting, sentenceAtCaret, showSentences, wordParts, writeText, writtenText } from "../desks/translate/writing.js";
+import {
+  mountWriting,
+  sentenceAtCaret,
+  showSentences,
+  wordParts,
+  writeText,
+  writtenText,
+} from "../desks/translate/writing.js";
 import { mountLooking, openTabOf, showOutput } from "./looking.js";
 import { Untranslatable } from "./translating.js";
 
-/** @import { Place } from "../desks/translate/writing.js" */
+/** @import { Place, SourceSpan } from "../desks/translate/writing.js" */
 /** @import { Output, Translate } from "./translating.js" */
-/** @typedef {{ source: { start: number, end: number, text: string }, text?: string, alignment: [number, number][], output?: Output }} Line */
+/** @typedef {{ source: SourceSpan, text?: string, alignment: [number, number][], output?: Output }} Line */
 
 const PAUSE = 150; // milliseconds without a key press before the text is translated
 const REMEMBERED = 200; // translations that are kept
@@ -165,7 +172,8 @@ function mountOutput(model) {
     tellDone(copying, say("saving.copied"));
   });
   const foot = element("p", { class: "foot" }, element("span", { id: "facts", class: "facts" }), copying);
-  byId("translations").append(element("section", { id: "translation", class: "translation" }, name, panel.output, foot));
+  const root = element("section", { id: "translation", class: "translation" }, name, panel.output, foot);
+  byId("translations").append(root);
   listenToOutput();
 }
 

@@ -1,15 +1,26 @@
 // The network: two ONNX graphs that onnxruntime runs, one that reads a sentence and one that writes a token per row.
 
-/** @import { Best } from "./search.js" */
+/** @import { Step } from "./search.js" */
 /** @typedef {{ dims: readonly number[], data: any }} Tensor */
 /** @typedef {Record<string, Tensor>} Tensors by name */
-/** @typedef {{ inputNames: readonly string[], outputNames: readonly string[], run: (inputs: Tensors) => Promise<Tensors> }} Session */
+/**
+ * @typedef {object} Session
+ * @property {readonly string[]} inputNames
+ * @property {readonly string[]} outputNames
+ * @property {(inputs: Tensors) => Promise<Tensors>} run
+ */
 /** @typedef {{ keyHeads: number, keyDepth: number, valueDepth: number, vocabulary: number }} Sizes */
-/** @typedef {{ encoder: Session, step: Session, sizes: Sizes, makeTensor: (kind: string, data: any, dims: number[]) => Tensor }} Network */
+/**
+ * @typedef {object} Network
+ * @property {Session} encoder
+ * @property {Session} step
+ * @property {Sizes} sizes
+ * @property {(kind: string, data: any, dims: number[]) => Tensor} makeTensor
+ */
 
 /**
  * Read a sentence, whose last token is its end, and return the function that writes one more token per row.
- * @type {(network: Network, source: number[]) => Promise<(tokens: number[], origins: number[], count: number) => Promise<Best>>}
+ * @type {(network: Network, source: number[]) => Promise<Step>}
  */
 export async function readSentence({ encoder, step, sizes, makeTensor }, source) {
   /** @type {(values: number[], dims: number[]) => Tensor} */

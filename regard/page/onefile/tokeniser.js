@@ -27,8 +27,8 @@ const [SPACE, ESCAPE] = ["▁", "\u{10ffff}"]; // the sign of a space, and a cha
 const UNKNOWN_TEXT = "⁇";
 const BLANK = 32; // the byte of a space
 // The white space that Python strips; JavaScript's `trim` differs by a few characters.
-const AROUND =
-  /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/gu;
+const WHITE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
+const AROUND = new RegExp(`^${WHITE}+|${WHITE}+$`, "gu");
 const LONE = /[\ud800-\udfff]/gu; // half of a character
 
 /** @type {Record<string, (text: string, pieces: Pieces) => Piece[]>} */

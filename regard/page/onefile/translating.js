@@ -20,7 +20,14 @@ import { wordLinks } from "./words.js";
  * @property {Sizes} sizes
  * @property {{ source: TokeniserData, target?: TokeniserData }} tokenisers
  */
-/** @typedef {{ text: string, score: number, tokens: string[], alignment: [number, number][], explain: () => any }} Output */
+/**
+ * @typedef {object} Output
+ * @property {string} text
+ * @property {number} score
+ * @property {string[]} tokens
+ * @property {[number, number][]} alignment
+ * @property {() => any} explain the data of the views
+ */
 /** @typedef {(text: string, signal?: AbortSignal) => Promise<Output | null>} Translate null for a text without tokens */
 
 const BUSY = 40; // milliseconds after which the browser may draw and listen

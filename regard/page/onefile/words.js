@@ -7,7 +7,8 @@
 const BYTES = /<0x([0-9A-F]{2})>/; // a byte of a character that the vocabulary lacks
 const PUNCTUATION = /^\p{P}+$/u;
 // Scripts without spaces between words, where a token is closest to a word.
-const UNSPACED = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}\u3000-\u303f\uff01-\uff60]/u;
+const SCRIPTS = ["Han", "Hira", "Kana", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"].map((name) => `\\p{sc=${name}}`);
+const UNSPACED = new RegExp(`^[${SCRIPTS.join("")}\\u3000-\\u303f\\uff01-\\uff60]`, "u");
 const LONGEST_CHARACTER = 4; // bytes in UTF-8
 const asCharacters = new TextDecoder("utf-8", { ignoreBOM: true });
 const asBytes = new TextEncoder();
