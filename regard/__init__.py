@@ -27,8 +27,8 @@ from regard.base.version import __version__
 if TYPE_CHECKING:
     from regard.api import compare, evaluate, train
     from regard.attention.editing import editing
-    from regard.attention.edits import Edit, Edits
     from regard.attention.watch import watching
+    from regard.base.edits import Edit, Edits
     from regard.base.faults import Fault
     from regard.base.plugins import register
     from regard.model import Model, load
@@ -49,8 +49,8 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Edit": "regard.attention.edits",
-    "Edits": "regard.attention.edits",
+    "Edit": "regard.base.edits",
+    "Edits": "regard.base.edits",
     "Fault": "regard.base.faults",
     "Model": "regard.model",
     "compare": "regard.api",

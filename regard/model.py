@@ -27,6 +27,7 @@ from regard.verbs.translate.request import TranslateRequest, helpers_of
 Strokes = list[list[list[float]]]  # strokes of a drawing, each of points (x, y)
 
 if TYPE_CHECKING:
+    from regard.base.edits import Edit, Edits
     from regard.engines.fast import Choice
     from regard.engines.translated import Translated
     from regard.verbs.generate.continuing import Generated
@@ -222,6 +223,7 @@ class Model(Loaded):
         tokens: bool = False,
         speaker: str | None = None,
         as_is: bool = False,
+        edits: "Edit | Sequence[Edit] | Edits | None" = None,
     ) -> "View":
         """Return a view of the model's attention while it reads `text`, as `regard look` draws it.
 
@@ -229,15 +231,17 @@ class Model(Loaded):
         may have pooling and encoder. The first is shown unless `side` names another. `layer` and `head` choose what is
         shown first, or all heads are joined by their mean or max; the other options are those of the command. A
         language model without attention shows what may follow the text. A model that speaks uses the voice of
-        `speaker`, or the first it knows. A picture of the wrong size is scaled, or refused with `as_is`.
+        `speaker`, or the first it knows. A picture of the wrong size is scaled, or refused with `as_is`. Under `edits`
+        the model writes again, the view shows the edited attention, and its heading both outputs.
         """
+        from regard.base.edits import as_edits
         from regard.verbs.look.run import look
         from regard.verbs.pictures import mark_as_is
         from regard.viewing.view import DrawingRequest
 
         drawing = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
         item = mark_as_is(self.task, [text])[0] if as_is else text
-        return look(self, item, target, side, drawing, speaker)
+        return look(self, item, target, side, drawing, speaker, None if edits is None else as_edits(edits))
 
     @naming_arguments
     def look_next(

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from regard.attention.edits import AXES, Edit
 from regard.attention.positions import First
+from regard.base.edits import AXES, Edit
 from regard.base.faults import Fault
 
 
@@ -169,7 +169,7 @@ class ActiveEdit:
 
     def _weighted_beyond(self, most: int) -> list[int]:
         """Return the named keys that do not exist, but are to have some weight."""
-        named, numbers = self.edit.keys or (), self.edit.numbers(torch.float64, torch.device("cpu"))
+        named, numbers = self.edit.keys or (), torch.tensor(self.edit.values, dtype=torch.float64)
         numbers = numbers.expand(*numbers.shape[:-1], len(named)) if numbers.shape[-1] == 1 else numbers
         return [key for place, key in enumerate(named) if key >= most and bool(numbers[..., place].any())]
 
@@ -240,7 +240,8 @@ class ActiveEdit:
         """Return the given numbers with the axes row, head, place and unit or key."""
         kind = like.dtype, like.device
         if kind not in self._numbers:
-            numbers = self.edit.numbers(*kind)
+            numbers = torch.tensor(self.edit.values, dtype=torch.float64).to(like)
+            numbers = numbers[(None,) * (len(AXES[self.edit.part]) - numbers.dim())]
             self._numbers[kind] = numbers if numbers.dim() == 4 else numbers[:, None]
         return self._numbers[kind]
 

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.active_edits import ActiveEdit, Spot
-from regard.attention.edits import Edit, Edits, Part
 from regard.attention.positions import First
 from regard.attention.watch import HasModules, is_watched, numbered_blocks
+from regard.base.edits import Edit, Edits, Part, as_edits
 from regard.base.faults import Fault
 
 __all__ = ["Edit", "Edits", "editing", "is_edited", "is_observed", "standing"]
@@ -31,6 +31,7 @@ class _Plan:
     edits: tuple[ActiveEdit, ...]
     first: int | None = None  # place of the first token of a step; None: a module reads from place 0
     sentences: int | None = None  # inputs in the batch, of which each may have several rows in a beam
+    places: Tensor | None = None  # of all tokens, where they do not follow the first one by one
 
     def of(self, part: nn.Module, kind: Part) -> Iterator[ActiveEdit]:
         return (edit for edit in self.edits if edit.module is part and edit.edit.part == kind)
@@ -67,13 +68,12 @@ def editing(model: HasModules, edits: Edit | Sequence[Edit] | Edits) -> Iterator
     A block inside another one adds its edits after those of the outer block. An edit of something that does not exist
     is refused, at the latest when the block ends: it names a place that no input had.
     """
-    if isinstance(edits, Edits):
-        _refuse_other_model(model, edits)
-    listed = [edits] if isinstance(edits, Edit) else list(edits.edits if isinstance(edits, Edits) else edits)
-    if not listed:
+    record = as_edits(edits)
+    _refuse_other_model(model, record)
+    if not record.edits:
         yield
         return
-    new = tuple(_activate(model, edit) for edit in listed)
+    new = tuple(_activate(model, edit) for edit in record.edits)
     outer = _open.get()
     with ExitStack() as hooks:
         for edit in new:
@@ -95,7 +95,7 @@ def without_editing() -> Iterator[None]:
 
 @contextmanager
 def standing(first: First, sentences: int | None = None) -> Iterator[None]:
-    """Say where the outputs of modules inside this block stand: `first` is the place of the first one.
+    """Say where the outputs of modules inside this block stand: `first` is the place of the first one, or of all.
 
     A decoder that writes step by step calls it in each step. `sentences` counts the inputs of the batch; each of them
     has as many rows as the others.
@@ -104,8 +104,8 @@ def standing(first: First, sentences: int | None = None) -> Iterator[None]:
     if plan is None:
         yield
         return
-    place = first if isinstance(first, int) else int(first.flatten()[0])
-    with _opened(replace(plan, first=place, sentences=sentences)):
+    place, places = (first, None) if isinstance(first, int) else (int(first.flatten()[0]), first)
+    with _opened(replace(plan, first=place, sentences=sentences, places=places)):
         yield
 
 
@@ -176,7 +176,10 @@ def _hook_of(edit: ActiveEdit) -> Any:
 
 def _edit_output(edit: ActiveEdit, output: Tensor, plan: _Plan) -> Tensor:
     if output.dim() == 3:
-        return edit.change(output, Spot(plan.first or 0, plan.sentences))
+        first: First = plan.first or 0
+        if plan.places is not None and len(plan.places) == output.shape[1]:
+            first = plan.places
+        return edit.change(output, Spot(first, plan.sentences))
     if output.dim() != 2:
         raise Fault(
             f"{edit.name} cannot apply: the module's output has {output.dim()} axes instead of row, place and unit."
@@ -207,6 +210,8 @@ def _activate(model: HasModules, edit: Edit) -> ActiveEdit:
         raise Fault(f"The model has no module '{edit.at}'; its parts are {_names(n for n in modules if '.' not in n)}.")
     module = modules[where]
     _refuse_shared(modules[""], module)
+    if edit.part == "output":
+        _refuse_uncalled(modules, where)
     if edit.part != "output" and edit.part not in getattr(module, "edits", ()):
         raise Fault(getattr(module, "not_edited", None) or f"The {edit.part} of '{edit.at}' cannot be edited.")
     return ActiveEdit(edit, module, head)
@@ -217,6 +222,14 @@ def _refuse_shared(whole: nn.Module, module: nn.Module) -> None:
     names = [name for name, other in whole.named_modules(remove_duplicate=False) if other is module]
     if len(names) > 1:
         raise Fault(f"{_names(names)} are one module, so an edit would reach all of them; edit what reads its output.")
+
+
+def _refuse_uncalled(modules: dict[str, nn.Module], where: str) -> None:
+    """Refuse modules that a decoder does not call in its steps, as its attribute `uncalled_in_steps` says."""
+    parts = where.split(".")
+    for count, part in enumerate(parts):
+        if part in getattr(modules.get(".".join(parts[:count])), "uncalled_in_steps", ()):
+            raise Fault(f"The output of '{where}' cannot be edited: the decoder computes it in steps; edit a state.")
 
 
 def _attention_at(model: HasModules, modules: dict[str, nn.Module], edit: Edit) -> tuple[str, int | None]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from regard.attention.editing import editing
+from regard.base.edits import Edits
 from regard.base.progress import Remark, ignore_remark
 from regard.base.recipe import check
 from regard.decoding.options import SamplingOptions
@@ -63,7 +65,7 @@ def view_translation(
     sight.seen(looks.name).one(request.layer, request.head)  # refuses a block or head that does not exist
     mode: Literal["words", "tokens"] = "tokens" if request.tokens else "words"
     start = Start(looks.name, request.layer, request.head or request.heads or "mean", mode)
-    drawing = _DrawnTranslation(drawing_of(looks, request), model, sight, start, remark)
+    drawing = DrawnTranslation(drawing_of(looks, request), model, sight, start, remark)
     return View(_heading(sight), drawing, _about(looks))
 
 
@@ -113,14 +115,15 @@ def sight_page(model: Translator, sight: Sight, start: Start, remark: Remark = i
 
 
 @dataclass(frozen=True)
-class _DrawnTranslation:
-    """A drawing of a translator's attention, whose page has everything about the sentence."""
+class DrawnTranslation:
+    """A drawing of a translator's attention, whose page has everything about the sentence, under the same edits."""
 
     drawing: Drawing
     model: Translator
     sight: Sight
     start: Start
     remark: Remark
+    edits: Edits | None = None
 
     def draw(self, path: Path) -> set[str]:
         return self.drawing.draw(path)
@@ -132,7 +135,8 @@ class _DrawnTranslation:
         return self.drawing.numbers()
 
     def page(self) -> SealedPage:
-        return sight_page(self.model, self.sight, self.start, self.remark)
+        with editing(self.model, self.edits or []):
+            return sight_page(self.model, self.sight, self.start, self.remark)
 
 
 def _of_choices(

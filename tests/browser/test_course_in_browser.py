@@ -231,3 +231,24 @@ def test_everything_has_a_name_for_screen_readers(course: Browser) -> None:
     assert "Width in en" in fields
     assert "Output of step 1" in course.names("log", more_than=3)
     assert {"Step 1 first", "Exercise 1"} <= {*course.names("region", more_than=5)}
+
+
+def test_a_step_without_its_data_set_is_shown_as_skipped(
+    browser: Browser, left_behind: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path / "no_data"))
+    material = make_material(tmp_path / "material", 1, CODE.replace("# %% second", "# %% second [data mac-morpho]"))
+    words = "return document.querySelector('#step-second [role=status]').textContent"
+    counts = "Steps: 1 of 5, 1 skipped · exercises: 0 of 3"
+    for is_first_day in (True, False):
+        with on_loopback(course_app(tmp_path / "folder", "en", "token", material)) as address:
+            browser.open(f"{address}/token/1")
+            wait_for_lesson(browser, "Title in en")
+            if is_first_day:
+                browser.find("#step-second .run").click()
+                browser.wait(STATUS, "second", wanted="skipped")
+            browser.wait(COUNTS, wanted=counts)
+            assert browser.run(words) == "Skipped: its data set is missing"
+            assert counts in str(browser.run("return document.getElementById('contents').textContent"))
+            browser.run("sessionStorage.clear()")
+            browser.driver.get("about:blank")

@@ -32,7 +32,7 @@ JSON_LINES = "".join(f'{{"source": "a text {n}", "target": "um texto {n}"}}\n' f
 
 
 def make_edits(folder: Path) -> Path:
-    from regard.attention.edits import Edit, Edits
+    from regard.base.edits import Edit, Edits
 
     edits = [
         Edit(at="cross.1.2", do="move", keys=[1, 2], to=0, by=0.5, queries=[3]),
@@ -43,7 +43,7 @@ def make_edits(folder: Path) -> Path:
 
 
 def read_edits(path: Path) -> object:
-    from regard.attention.edits import Edits
+    from regard.base.edits import Edits
 
     return Edits.load(path).describe()
 

@@ -207,7 +207,7 @@ READERS: dict[str, Reader] = {
         ("tasks.words.ready_vectors",), models.make_words_folder, models.read_words_folder, models.vouch
     ),
     "checkpoint, facts": Reader(("training.checkpoint",), models.make_checkpoint, models.read_checkpoint, models.vouch),
-    "edits": Reader(("attention.edits",), data.make_edits, data.read_edits),
+    "edits": Reader(("base.edits",), data.make_edits, data.read_edits),
     "export, record": Reader(
         ("engines.exported", "engines.ctranslate2.engine"),
         models.make_export("ctranslate2", "export.json"),

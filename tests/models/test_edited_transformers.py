@@ -61,6 +61,8 @@ TRANSFORMER_EDITS = {
     "a head of a row": Edit(at="decoder.2.1", part="head", do="scale", by=-1.0, rows=[2]),
     "a block": Edit(at="decoder.0", part="output", do="zero", queries=[1], units=[2, 3]),
     "a residual sum": Edit(at="decoder.1.around_cross", part="output", do="scale", by=-1.0, queries=[4], rows=[0]),
+    "a sublayer": Edit(at="decoder.0.cross", part="output", do="zero", queries=[3], rows=[2]),
+    "queries": Edit(at="decoder.1.cross.to_query", part="output", do="scale", by=3.0, queries=[3]),
     "units": Edit(at="decoder.0.feed_forward.inner", part="output", do="zero", queries=[3], units=[0, 23]),
     "embeddings": Edit(at="target_embedding", part="output", do="zero", queries=[2]),
     "the last norm": Edit(at="decoder_norm", part="output", do="replace", values=[0.5] * 16, queries=[5]),

@@ -162,3 +162,37 @@ def test_models_are_described(client: httpx.Client) -> None:
     assert forth["blocks"] == {"encoder": [2, 2], "decoder": [2, 2], "cross": [2, 2]}
     assert (forth["longest"], forth["family"], forth["decoding"]["beam"]) == (64, "transformer", 4)
     assert {"translate", "attention", "next", "beam"} <= set(forth["can"])
+
+
+# Edits
+
+
+def test_attention_under_edits_shows_both_outputs(client: httpx.Client, model: regard.Model) -> None:
+    edits = [{"at": f"cross.{block}", "do": "force", "keys": [0]} for block in (1, 2)]
+    report, plain = asked(client, "attention", mode="tokens", edits=edits), asked(client, "attention", mode="tokens")
+    assert report["unedited"] == plain["target"]
+    assert plain["unedited"] is None
+    for block in report["modes"]["tokens"]["cross"]["blocks"]:
+        for head in block["heads"]:
+            assert head[0] == 10_000
+    with regard.editing(model, [regard.Edit(**edit) for edit in edits]):
+        assert report["target"]["text"] == see(model, TEXT).output
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        ({"at": "cross.9", "do": "zero", "keys": [0]}, "no attention 'cross.9'"),
+        ({"at": "cross.1", "do": "zero", "keys": [99]}, "never reached key 99"),
+        ({"at": "cross.1", "do": "zero"}, "needs keys"),
+        ({"at": "cross.1", "do": "zero", "keys": [0], "more": 1}, "has no 'more'"),
+        ({"at": "cross.1", "do": "replace", "values": [[1, 2], [3]]}, "different lengths"),
+    ],
+)
+def test_bad_edits_are_refused(client: httpx.Client, edit: dict[str, Any], sentence: str) -> None:
+    assert sentence in refused(client, "attention", edits=[edit])
+
+
+def test_too_many_edits_are_refused(client: httpx.Client) -> None:
+    refused(client, "attention", edits=[{"at": "cross.1", "do": "zero", "keys": [0]}] * 65)
+    refused(client, "attention", edits=[])

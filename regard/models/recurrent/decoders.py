@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from regard.attention import Attention
 from regard.attention.core import Look, PreparedKeys
+from regard.attention.editing import is_edited, standing
 from regard.attention.projected import Projections
 from regard.models.recurrent.layers import Hidden, Stack, orthogonal_
 
@@ -69,6 +70,7 @@ class Bottleneck(nn.Module):
     """
 
     look, projections = None, None
+    uncalled_in_steps = ("stack",)  # modules whose outputs edits cannot reach in each step
 
     def __init__(self, stack: Stack, context: bool = False) -> None:
         super().__init__()
@@ -99,6 +101,8 @@ class Bahdanau(nn.Module):
     Bahdanau et al. 2015, appendix A.2.2; their readout is printed with s_{t−1}, ours reads the newest state. With
     `token_in_score` it looks from [s_{t−1}, y_t], where y_t is the last written token.
     """
+
+    uncalled_in_steps = ("stack",)
 
     def __init__(
         self,
@@ -133,6 +137,8 @@ class Luong(nn.Module):
     looks can be made at once.
     """
 
+    uncalled_in_steps = ("stack",)
+
     def __init__(
         self, stack: Stack, look: Attention, projections: Projections, width: int, input_feeding: bool
     ) -> None:
@@ -152,7 +158,7 @@ class Luong(nn.Module):
         """Compute all steps at once, for a decoder without input feeding."""
         states, hidden = self.stack(embedded, past.hidden)
         steps = torch.arange(states.shape[1], device=states.device)
-        places = past.place[0] + steps if self.look.focus is not None else 0
+        places = past.place[0] + steps if self.look.focus is not None or is_edited() else 0
         queries = self.projections.queries(states)
         attention = self.look.full(queries, memory.keys, memory.values, memory.allowed, places=places)
         combined = self.combine(torch.cat([self.projections.join(attention.context), states], dim=-1)).tanh()
@@ -203,16 +209,18 @@ def look_from(
     """
     sentences = memory.values.shape[0]
     rows = query.shape[0] // sentences
-    attention = look.full(
-        projections.queries(query.reshape(sentences, rows, -1)),
-        memory.keys,
-        memory.values,
-        memory.allowed,
-        past.weights.reshape(sentences, 1, rows, -1) if look.follows else None,
-        past.place[:rows] if look.focus is not None else 0,
-        manners=past.manner.reshape(sentences, 1, rows) if past.manner.shape[1] else None,
-    )
-    return attention, projections.join(attention.context).flatten(0, 1)
+    places = past.place[:rows] if look.focus is not None or is_edited() else 0
+    with standing(places, sentences):
+        attention = look.full(
+            projections.queries(query.reshape(sentences, rows, -1)),
+            memory.keys,
+            memory.values,
+            memory.allowed,
+            past.weights.reshape(sentences, 1, rows, -1) if look.follows else None,
+            places,
+            manners=past.manner.reshape(sentences, 1, rows) if past.manner.shape[1] else None,
+        )
+        return attention, projections.join(attention.context).flatten(0, 1)
 
 
 def _onward(look: Attention, past: Writing, attention: Look, hidden: list[Hidden], fed: Tensor) -> Writing:

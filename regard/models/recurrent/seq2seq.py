@@ -5,6 +5,7 @@ everywhere; in all layers the decoder starts with tanh of a projection of the en
 that of a Transformer, and attention may have projections and heads.
 """
 
+from contextlib import AbstractContextManager
 from typing import ClassVar
 
 import torch
@@ -13,12 +14,13 @@ from torch import Tensor, nn
 
 from regard.attention import Lengths, is_watched, note
 from regard.attention.core import Look
+from regard.attention.editing import is_edited, standing
 from regard.attention.steps import join_steps
 from regard.attention.watch import watching_steps
 from regard.models.copying import Copying, Pointed
 from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding
-from regard.models.recurrent.decoders import Bottleneck, Luong, Parts, RecurrentMemory, Writing, unseen
+from regard.models.recurrent.decoders import Bottleneck, Luong, Parts, RecurrentMemory, Step, Writing, unseen
 from regard.models.recurrent.encoders import encoder_of
 from regard.models.recurrent.layers import Hidden
 from regard.models.recurrent.looking import decoder_of
@@ -108,17 +110,23 @@ class Seq2Seq(Translator):
         With `own` above zero, a random share `own` of the input tokens is replaced by tokens sampled from the model
         itself (scheduled sampling, Bengio et al. 2015).
         """
-        parts, past, _ = self._steps(self._embed(target), memory, past, own)
-        return self.dropout(self.decoder.readout(*parts)), past
+        with self._standing(memory, past):
+            parts, past, _ = self._steps(self._embed(target), memory, past, own)
+            return self.dropout(self.decoder.readout(*parts)), past
 
     def point(
         self, target: Int[Tensor, "row target"], memory: RecurrentMemory, past: Writing
     ) -> tuple[Pointed, Writing]:
         """Write as `write` does, for a model that copies; also return where each state looks, and its copy switch."""
         assert self.copying is not None
-        parts, past, weights = self._steps(self._embed(target), memory, past)
-        lengths = memory.allowed.sum(-1).flatten()
-        return self.copying(self.dropout(self.decoder.readout(*parts)), weights, lengths), past
+        with self._standing(memory, past):
+            parts, past, weights = self._steps(self._embed(target), memory, past)
+            lengths = memory.allowed.sum(-1).flatten()
+            return self.copying(self.dropout(self.decoder.readout(*parts)), weights, lengths), past
+
+    def _standing(self, memory: RecurrentMemory, past: Writing) -> AbstractContextManager[None]:
+        """Tell edits where the next tokens stand; states count their steps only while something is edited."""
+        return standing(int(past.place[0]) if is_edited() else 0, len(memory.last))
 
     def _embed(self, tokens: Int[Tensor, "row time"]) -> Float[Tensor, "row time depth"]:
         return self.dropout(self.target_embedding(tokens))
@@ -133,7 +141,9 @@ class Seq2Seq(Translator):
         """Run all steps; return their outputs, the decoder's state after them, and their attention."""
         alone = embedded.shape[0] == memory.values.shape[0]  # one row per sentence
         if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own_share:
+            before = past.place
             parts, past, looks = self.decoder.whole(embedded, memory, past)
+            past = past._replace(place=before + embedded.shape[1]) if is_edited() else past
             return parts, self._with_choices(past, looks), looks[0].weights[:, 0] if looks else embedded[..., :0]
         return self._step_by_step(embedded, memory, past, own_share)
 
@@ -148,7 +158,7 @@ class Seq2Seq(Translator):
                 inputs = embedded[:, place]
                 if own_share and steps:
                     inputs = self._sometimes_own(inputs, steps[-1], own_share)
-                parts, past, looked = self.decoder.step(inputs, memory, past)
+                parts, past, looked = self._step(inputs, memory, past)
                 steps.append(parts)
                 looks += looked
         weights = embedded[..., :0]
@@ -159,6 +169,14 @@ class Seq2Seq(Translator):
                 note(look, look.looks_from, look.looks_at, of_heads, join_steps(watched))
         parts = tuple(torch.stack(part, dim=1) for part in zip(*steps, strict=True))
         return parts, self._with_choices(past, looks), weights
+
+    def _step(self, inputs: Float[Tensor, "row depth"], memory: RecurrentMemory, past: Writing) -> Step:
+        """Run one step, and count it while something is edited."""
+        if not is_edited():
+            return self.decoder.step(inputs, memory, past)
+        with self._standing(memory, past):
+            step = self.decoder.step(inputs, memory, past)
+        return step._replace(past=step.past._replace(place=past.place + 1))
 
     def _with_choices(self, past: Writing, looks: list[Look]) -> Writing:
         """Add the log-probabilities and entropies of choices, if they are to be learnt."""

@@ -78,7 +78,8 @@ class DecoderBlock(nn.Module):
             sentences = memory.keys.shape[0]
             shared = states.reshape(sentences, -1, states.shape[-1])
             places = side_by_side(first, states.shape[1], states.shape[0] // sentences, states.device)
-            return self.cross(shared, memory, real, places).reshape(states.shape)
+            with standing(places, sentences):
+                return self.cross(shared, memory, real, places).reshape(states.shape)
 
         states = self.around_self(states, look_back)
         states = self.around_cross(states, look_at_source)

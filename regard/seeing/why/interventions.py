@@ -21,6 +21,8 @@ from regard.seeing.why.question import ask
 AT_ONCE = 64  # rows of one pass, each with an edit of its own
 LEAST = 1e-6  # nats by which two inputs must differ
 EVERYWHERE = "all places"
+# Tasks whose output is not among the units, so that its places need not correspond.
+_WRITE_ELSEWHERE = ("translation", "captioning", "transcription", "handwriting")
 _BLOCK = re.compile(r"(?:.*\.)?(?:encoder|blocks)\.(\d+)")
 
 
@@ -40,7 +42,7 @@ def patch_from(model: Loaded, question: Question, item: str) -> Grid:
 
     (log p(patched) − log p) / (log p(other) − log p): 0 where nothing moves, 1 where the other input decides alone.
     """
-    writes_elsewhere = model.recipe.task == "translation"  # so that places of the output need not correspond
+    writes_elsewhere = model.recipe.task in _WRITE_ELSEWHERE
     other = ask(model, item, question.output if writes_elsewhere else None)
     if len(other.names) != len(question.names):
         counts = f"{len(question.names)} and {len(other.names)}"

@@ -1,6 +1,7 @@
 """`regard look`: a model's attention or its next outputs, as a picture, page, numbers or terminal text."""
 
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,6 +12,7 @@ from regard.console import refuse_existing, refuse_folder, remark, remark_writte
 from regard.console.inputs import inputs_after_model, or_standard_input, questions_in, what_it_reads
 from regard.console.lines import TextInput
 from regard.tasks import TASKS
+from regard.verbs.look.edits import EDITS, EditFile, SaveEdit, ZeroHead, check_record, edits_of
 
 if TYPE_CHECKING:
     from regard.loading import Loaded
@@ -105,7 +107,7 @@ _Word = Annotated[str | None, typer.Option(help="With --why: the word of the out
 _From = Annotated[
     str | None, typer.Option("--from", help="With --why patching: the input whose states are put into this one.")
 ]
-_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output files.")]
 
 # Options for one view only.
 _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
@@ -155,29 +157,41 @@ def command(
     place: _Place = None,
     word: _Word = None,
     other: _From = None,
+    zero_head: ZeroHead = None,
+    edit: EditFile = None,
+    save_edit: SaveEdit = None,
     overwrite: _Overwrite = False,
 ) -> None:
     """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
 
     With --contexts, draw the vectors of one word in several sentences; with --why, what made the model decide so.
     """
-    view = _view(context)
-    kind = _kind(out, overwrite)
+    _look(context)
+
+
+def _look(context: typer.Context) -> None:
+    """Run the command with the options of its context."""
+    params = context.params
+    out: Path | None = params["out"]
+    view, kind = _view(context), _kind(out, params["overwrite"])
+    check_record(context)
     from regard.verbs.opening import model_in
     from regard.viewing.view import DrawingRequest
 
-    drawing = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
+    drawing = DrawingRequest(**{field.name: params[field.name] for field in fields(DrawingRequest)})
     _check(drawing, kind)
-    loaded = model_in(model)
-    _check_model(loaded, view)
-    view_ = _shown(context, loaded, inputs_after_model(inputs, text, loaded.recipe), view, drawing)
+    model = model_in(params["model"])
+    _check_model(model, view)
+    shown = _shown(context, model, inputs_after_model(params["inputs"], params["text"], model.recipe), view, drawing)
+    if params["save_edit"] is not None and (edits := edits_of(context, model)) is not None:
+        edits.save(params["save_edit"])
     # A drawing that is refused must be refused before the heading is printed.
-    lines_ = view_.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
-    missing = set() if out is None else view_.write(out)
-    if contexts is None:
-        remark(view_.heading)
+    lines = shown.drawing.lines(terminal_width(), wants_colour(sys.stdout)) if out is None else []
+    missing = set() if out is None else shown.write(out)
+    if params["contexts"] is None:
+        remark(shown.heading)
     if out is None:
-        print("\n".join(lines_))
+        print("\n".join(lines))
     else:
         remark_written(out, missing)
 
@@ -218,6 +232,7 @@ def _shown(
         return _view_contexts(model, context.params["contexts"], sources)
     if isinstance(model, TranslationModel):
         return _view_translation(context, model, _one(model, sources), view, drawing)
+    from regard.seeing.edited import view_edited
     from regard.seeing.looking import view_answer
     from regard.verbs.pictures import mark_as_is, remark_on
 
@@ -226,7 +241,8 @@ def _shown(
     (item,) = mark_as_is(model.task, [item]) if context.params["as_is"] else [item]
     if note := remark_on(model.task, item):
         remark(f"{note} --as-is refuses it instead.")
-    return view_answer(model, item, context.params["side"], drawing, context.params["speaker"])
+    side, speaker = context.params["side"], context.params["speaker"]
+    return view_edited(model, edits_of(context, model), lambda: view_answer(model, item, side, drawing, speaker))
 
 
 def _view_why(context: typer.Context, model: "Loaded", item: str) -> "View":
@@ -263,6 +279,7 @@ def _view_translation(
     context: typer.Context, model: "TranslationModel", text: str, view: str, drawing: "DrawingRequest"
 ) -> "View":
     """Return the view of a translator's attention, beam or next token."""
+    from regard.seeing.edited import view_edited
     from regard.seeing.gazes import refuse_speaker
     from regard.seeing.looking import view_beam, view_translation
 
@@ -272,7 +289,11 @@ def _view_translation(
         return view_beam(model, text, params["width"], params["length_penalty"])
     if view == "--next":
         return _view_next(context, model, text)
-    return view_translation(model, text, params["target"], params["side"], drawing, remark)
+    return view_edited(
+        model,
+        edits_of(context, model),
+        lambda: view_translation(model, text, params["target"], params["side"], drawing, remark),
+    )
 
 
 def _view(context: typer.Context) -> str:
@@ -284,6 +305,8 @@ def _view(context: typer.Context) -> str:
         raise Fault(f"{' and '.join(views)} are views of different things; give one of them.")
     view = next(iter(views), "")
     for name in (name for name in context.params if _is_given(context, name)):
+        if view and name in EDITS:
+            raise Fault(f"{_option(name)} edits what attention shows; omit it with {view}.")
         if view and name in _ATTENTION and not (view == "--why" and name in _ALSO_WHY):
             raise Fault(f"{_option(name)} chooses an attention; omit it with {view}.")
         if needed := next((other for other, names in _VIEWS.items() if name in names and other != view), None):

@@ -11,7 +11,7 @@ from regard.base.doors import DoorAnswer, LanguagesBody, ModelBody, Price, Quest
 from regard.base.pauses import beside_pauses
 from regard.verbs.answer.request import Input
 from regard.verbs.inputs import check_inputs, input_cost
-from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequest, NextRequest, Side
+from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequest, NextRequest, RequestEdits, Side
 from regard.viewing.hypotheses import Fate
 
 _LAYERS = 20.0  # recording all layers costs about as much as reading this many letters
@@ -23,6 +23,7 @@ class LookBody(ModelBody):
     input: Input = Field(description="What the model reads: a text, a node number, a picture, a sound.")
     speaker: str | None = Field(default=None, description="For models that speak: the speaker; by default the first.")
     as_is: bool = Field(default=False, description="Refuse a picture of the wrong size instead of scaling it.")
+    edits: RequestEdits | None = Field(default=None, description="Edits under which the model answers again.")
 
 
 class AttentionBody(AttentionRequest, LanguagesBody):
@@ -63,9 +64,12 @@ class SideAnswer(DoorAnswer):
 
 
 class AttentionAnswer(DoorAnswer):
+    """Attention weights; for a request with edits, also the output without them."""
+
     model: str
     source: Text
     target: Text
+    unedited: Text | None = None
     score: float
     seconds: float
     modes: dict[Literal["words", "tokens"], dict[Side, SideAnswer]]
@@ -122,13 +126,18 @@ class BeamAnswer(DoorAnswer):
 
 
 class LookAnswer(DoorAnswer):
-    """The attention of a model, for the named view; the remark says how a picture was scaled, if it was."""
+    """The attention of a model, for the named view; the remark says how a picture was scaled, if it was.
+
+    For a request with edits, the outputs with and without them follow.
+    """
 
     model: str
     seconds: float
     view: Literal["facts", "frames", "graph", "overlay", "slots", "strip", "strokes", "tinted", "windows"]
     looks: dict[str, Any]
     remark: str = ""
+    output: str | None = None
+    unedited: str | None = None
 
 
 class LayerAnswer(DoorAnswer):
@@ -189,7 +198,8 @@ def _check(question: Question[LookBody]) -> LookBody:
 def _costs_of_sentence(question: Question[Any]) -> list[float]:
     translator: Any = question.model
     beam = getattr(question.body, "beam", None) or translator.decoding.beam
-    return [(1.0 + len(question.body.text)) * (1 + beam)]
+    times = 2 if getattr(question.body, "edits", None) else 1  # without the edits, and with them
+    return [times * (1.0 + len(question.body.text)) * (1 + beam)]
 
 
 def _costs_of_pass(question: Question[ForwardBody]) -> list[float]:
@@ -247,7 +257,9 @@ DOORS = (
         answer=LookAnswer,
         ready=_check,
         price=Price("letters, frames of 10 ms, thousands of pixels or points", 500),
-        costs=lambda question: [input_cost(question.body.input, question.model.reads)],
+        costs=lambda question: [
+            (2 if question.body.edits else 1) * input_cost(question.body.input, question.model.reads)
+        ],
         work=lambda question: _views().look(question),
     ),
 )

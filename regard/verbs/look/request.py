@@ -6,12 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from regard.base.edits import Edit
 from regard.base.requests.fields import Count, LengthPenalty, Phrase
 from regard.base.requests.rules import Clash, VerbRequest
 
 Side = Literal["cross", "encoder", "decoder", "copying"]
 _PLACE = r"[0-9]+(\.[0-9]+)*"  # of a layer among those around it, level by level
 _ONE_OUTPUT = Clash("output", ("tokens",), "{output} and {tokens} both give the output; give one of the two.")
+
+
+# Edits under which a model is looked at; a record has room for more, which a request does not need.
+RequestEdits = Annotated[list[Edit], Field(min_length=1, max_length=64)]
 
 
 def _check_place(place: str) -> str:
@@ -39,6 +44,7 @@ class AttentionRequest(VerbRequest):
         default=None, min_length=1, description="Blocks, counted from 1; by default all."
     )
     heads: Literal["all", "mean", "max"] = Field(default="all", description="Every head, or all heads joined.")
+    edits: RequestEdits | None = Field(default=None, description="Edits under which the model writes again.")
 
 
 class NextRequest(VerbRequest):

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from regard.base.edits import Edits
 from regard.base.faults import Fault
 from regard.families.abilities import METHOD, needs
 from regard.loading import Loaded
 from regard.seeing.contexts import word_contexts
+from regard.seeing.edited import view_edited
 from regard.seeing.gazes import refuse_speaker
 from regard.seeing.looking import (
     BARS,
@@ -30,22 +32,24 @@ def look(
     side: str | None,
     drawing: DrawingRequest,
     speaker: str | None = None,
+    edits: Edits | None = None,
 ) -> View:
     """Return a view of a model's attention to an input; a translator writes `target`, or its best output.
 
     `side` chooses one of several attentions; the default is the first. A language model without attention shows what
-    may follow instead. A model that speaks uses the voice of `speaker`, or the first that it knows.
+    may follow instead. A model that speaks uses the voice of `speaker`, or the first that it knows. Under `edits` the
+    model answers twice, and the heading shows both outputs.
     """
     if isinstance(model, TranslationModel | LanguageModel):
         refuse_speaker(speaker)
     if isinstance(model, TranslationModel):
-        return view_translation(model, item, target, side, drawing)
+        return view_edited(model, edits, lambda: view_translation(model, item, target, side, drawing))
     if target is not None:
         raise Fault("A target is for translators; omit it for this model.")
     if isinstance(model, LanguageModel) and "look" not in model.verbs:
-        return view_prompt(model, item)
+        return view_edited(model, edits, lambda: view_prompt(model, item))
     needs(model.recipe, "look", METHOD)
-    return view_answer(model, item, side, drawing, speaker)
+    return view_edited(model, edits, lambda: view_answer(model, item, side, drawing, speaker))
 
 
 def look_next(

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from regard.attention.editing import editing
 from regard.attention.watch import without_watching
 from regard.base.doors import Limits, Question, TooLarge
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.requests.fields import Held
+from regard.seeing.edited import see_both
 from regard.seeing.gazes import Sight, refuse_speaker, see_input, see_prompt
 from regard.seeing.lessons.forward import forward_pass
 from regard.seeing.next_token import beam_tree
@@ -42,8 +44,13 @@ def look(question: Question[Any]) -> dict[str, Any]:
 
     def look_at(inputs: list[Held]) -> dict[str, Any]:
         (held,) = inputs
-        view, looks = page_view(_sight_of(model.model, held.content, body.speaker, body.as_is).between())
-        return {"view": view, "looks": looks, "remark": "" if body.as_is else remark_on_file(model, held.content)}
+        remark = "" if body.as_is else remark_on_file(model, held.content)
+        sight, plain = see_both(
+            model.model, body.edits, lambda: _sight_of(model.model, held.content, body.speaker, body.as_is)
+        )
+        view, looks = page_view(sight.between())
+        outputs = {} if plain is None else {"output": sight.output, "unedited": plain.output}
+        return {"view": view, "looks": looks, "remark": remark, **outputs}
 
     return with_files([body.input], look_at)
 
@@ -63,7 +70,7 @@ def attention(question: Question[AttentionRequest]) -> dict[str, Any]:
     """Return the attention weights of every block and head of a translator."""
     body, limits, began = question.body, question.limits, time.monotonic()
     model: Any = question.model
-    sight = _sight(model, body, limits)
+    sight, plain = see_both(model.model, body.edits, lambda: _sight(model, body, limits))
     sides = body.sides or sight.looks
     if not sight.looks:
         raise Fault("This model has no attention, so there is nothing to look at; it can translate.")
@@ -75,13 +82,15 @@ def attention(question: Question[AttentionRequest]) -> dict[str, Any]:
         raise TooLarge(
             f"These are {count:,} weights, but the limit is {limits.weights:,}; ask for fewer sides, layers or heads."
         )
-    score = float(model.model.force([body.text], sight.outputs)[0])
+    with editing(model.model, body.edits or []):
+        score = float(model.model.force([body.text], sight.outputs)[0])
     return {
         "source": _text(model, body.text, 0),
         "target": _text(model, sight.output, 1),
         "score": score,
         "seconds": time.monotonic() - began,
         "modes": {body.mode: {view.side: _side_fields(view, body) for view in seen}},
+        **({} if plain is None else {"unedited": _text(model, plain.output, 1)}),
     }
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from regard.attention.alignments import links
+from regard.attention.editing import is_edited
 from regard.attention.watch import count_gazes, watching, without_watching
 from regard.base.faults import Fault
 from regard.base.figures import quantity
@@ -96,7 +97,14 @@ class TranslationModel(Loaded):
         return [numbers[piece] for piece in pieces]
 
     def export(self, engine: Choice) -> FastEngine | None:
-        """Return the engine of the folder's export; None for torch, or for auto without an export."""
+        """Return the engine of the folder's export; None for torch, or for auto without an export.
+
+        Exports do not run the model's modules, so only torch can be edited.
+        """
+        if is_edited():
+            if engine in CALLED:
+                raise Fault(f"{CALLED[engine]} does not run the model's modules, so it cannot be edited; use torch.")
+            return None
         if self.folder is None:
             if engine in CALLED:
                 raise Fault(f"This model does not come from a folder with an export for {CALLED[engine]}; use torch.")

@@ -1,6 +1,7 @@
 """Records of edits: what to change inside a model while it runs, and for which model the record was made.
 
 Blocks and heads count from 1, as pictures name them; places, units and rows count from 0, as gazes and tensors do.
+`regard.attention.editing` applies them.
 """
 
 import math
@@ -8,9 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-import torch
 from pydantic import Field, ValidationError, field_validator, model_validator
-from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.files import read_bounded, write_file
@@ -97,7 +96,7 @@ class _Fields(Options):
     def _as_numbers(cls, values: Any) -> Any:
         if values is None:
             return None
-        nested = values.detach().double().cpu().tolist() if isinstance(values, Tensor) else values
+        nested = values.tolist() if hasattr(values, "tolist") else values  # a tensor or an array
         if not isinstance(nested, list | tuple):
             raise ValueError("values are a list of numbers, or lists of lists")
         shape = _shape_of(nested)
@@ -160,11 +159,6 @@ class _Fields(Options):
         """Sizes of the axes of `values`; none without values."""
         return () if self.values is None else _shape_of(self.values)
 
-    def numbers(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        """Return the values as a tensor with all axes of its part."""
-        tensor = torch.tensor(self.values, dtype=torch.float64).to(device=device, dtype=dtype)
-        return tensor[(None,) * (len(AXES[self.part]) - tensor.dim())]
-
     def describe(self) -> str:
         """Return a sentence that says what is changed, and where."""
         rows = "" if self.rows is None else f" in {_named('row', self.rows)}"
@@ -215,7 +209,7 @@ class Edit(_Fields):
             rows: int | Sequence[int] | None = None,
             to: int | None = None,
             by: float | None = None,
-            values: Sequence[Any] | Tensor | None = None,
+            values: Any = None,
             renormalise: bool = True,
         ) -> None: ...
 
@@ -262,6 +256,13 @@ class Edits(Options):
         """Read a record, whose content need not be trusted."""
         path = Path(path)
         return edits_from_json(parse_json(read_bounded(path, MOST_BYTES), str(path), MOST_BYTES), str(path))
+
+
+def as_edits(edits: Edit | Sequence[Edit] | Edits) -> Edits:
+    """Return edits as a record; edits that are not a record yet belong to no model in particular."""
+    if isinstance(edits, Edits):
+        return edits
+    return Edits(edits=(edits,) if isinstance(edits, Edit) else tuple(edits))
 
 
 def edits_from_json(table: Any, name: str) -> Edits:
