@@ -5,6 +5,7 @@ It is fetched from the npm registry once, when a page is exported, and kept in t
 
 import base64
 import hashlib
+import io
 import os
 import re
 import tarfile
@@ -73,9 +74,6 @@ def _fetch(folder: Path, progress: Progress) -> None:
             "--runtime."
         ) from None
     try:
-        content = archive.read_bytes()
-        if base64.b64encode(hashlib.sha512(content).digest()).decode() != INTEGRITY:
-            raise Fault(f"{ADDRESS} sent something else than onnxruntime-web {VERSION}; try again later.")
         for name, part in _unpack(archive).items():
             (folder / name).parent.mkdir(exist_ok=True)
             write_file(folder / name, part)
@@ -104,20 +102,13 @@ def _missing(folder: Path) -> str:
 
 
 def _unpack(archive: Path) -> dict[str, bytes]:
-    wanted = {f"package/{name}": name for name in _CHECKSUMS}
-    files: dict[str, bytes] = {}
-    try:
-        with tarfile.open(archive, "r:gz") as package:
-            for member in package:
-                file = package.extractfile(member) if member.name in wanted and member.size <= _MOST_BYTES else None
-                if file is not None:
-                    files[wanted[member.name]] = file.read()
-                if len(files) == len(wanted):
-                    return files
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise Fault(f"{archive} is not the archive of an npm package: {error}.") from None
-    missing = next(name for name in _CHECKSUMS if name not in files)
-    raise Fault(f"{archive} is not the archive of onnxruntime-web {VERSION}: it has no {missing}.")
+    """Return the files of the runtime from the archive of the package; open it only if it is the published one."""
+    content = read_bounded(archive, _MOST_BYTES)
+    if base64.b64encode(hashlib.sha512(content).digest()).decode() != INTEGRITY:
+        raise Fault(f"{archive} is not the archive of onnxruntime-web {VERSION} that npm has; get it from there.")
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as package:
+        files = {name: package.extractfile(f"package/{name}") for name in _CHECKSUMS}
+        return {name: file.read() for name, file in files.items() if file}
 
 
 def _runtime(files: dict[str, bytes]) -> Runtime:

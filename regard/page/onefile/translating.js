@@ -28,7 +28,7 @@ import { wordLinks } from "./words.js";
  * @property {[number, number][]} alignment
  * @property {() => any} explain the data of the views
  */
-/** @typedef {(text: string, signal?: AbortSignal) => Promise<Output | null>} Translate null for a text without tokens */
+/** @typedef {(text: string, signal?: AbortSignal) => Promise<Output | null>} Translate null if there are no tokens */
 
 const BUSY = 40; // milliseconds after which the browser may draw and listen
 
