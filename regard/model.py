@@ -5,7 +5,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from regard.base.arguments import naming_arguments
+from regard.base.arguments import held_items, listed_texts, naming_arguments
 from regard.base.notebook import Results
 from regard.base.recipe import Recipe
 from regard.base.requests.fields import Held
@@ -98,7 +98,7 @@ class Model(Loaded):
         """
         needs(self.recipe, "translate", METHOD)
         request = TranslateRequest.unchecked(
-            text=_texts("translate", texts),
+            text=listed_texts("translate", texts),
             beam=beam,
             length_penalty=length_penalty,
             n_best=n_best,
@@ -130,7 +130,7 @@ class Model(Loaded):
         """
         chosen = [] if tagger is None else [tagger] if isinstance(tagger, Model) else tagger
         taggers = [Held(model) for model in chosen or (self.own_taggers if raw else [])]
-        items = _listed("answer", "input", inputs)
+        items = held_items("answer", "input", inputs)
         return self.ask(AnswerRequest, inputs=items, beam=beam, raw=raw, tagger=taggers or None, as_is=as_is)
 
     @cached_property
@@ -153,7 +153,7 @@ class Model(Loaded):
         `fuse` is a language model with the same symbols that takes part in the search with `fuse_weight`.
         """
         fused = None if fuse is None else Held(fuse)
-        items = _listed("transcribe", "sound", sounds)
+        items = held_items("transcribe", "sound", sounds)
         return self.ask(TranscribeRequest, sounds=items, beam=beam, fuse=fused, fuse_weight=fuse_weight)
 
     def caption(
@@ -172,11 +172,13 @@ class Model(Loaded):
         which saves a pass over each.
         """
         search = {"beam": beam, "length_penalty": length_penalty, "sample": None if sample is None else dict(sample)}
-        return self.ask(CaptionRequest, pictures=_listed("caption", "picture", pictures), attention=attention, **search)
+        return self.ask(
+            CaptionRequest, pictures=held_items("caption", "picture", pictures), attention=attention, **search
+        )
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """Return the vectors of each text and its tokens, in all layers or in one; layer 0 is the plain embedding."""
-        return self.ask(EmbedRequest, text=_texts("embed", texts), layer=layer)
+        return self.ask(EmbedRequest, text=listed_texts("embed", texts), layer=layer)
 
     def speak(
         self, texts: Sequence[str], speaker: str | None = None, *, seconds: float | None = None, rounds: int = ROUNDS
@@ -185,7 +187,7 @@ class Model(Loaded):
 
         A sound that has not ended after `seconds` is cut; `rounds` are those of Griffin-Lim, for the phases.
         """
-        text = _texts("speak", texts)
+        text = listed_texts("speak", texts)
         return self.ask(SpeakRequest, text=text, speaker=speaker, seconds=seconds, rounds=rounds)
 
     def draw(
@@ -300,7 +302,25 @@ class Model(Loaded):
         needs(self.recipe, "embed", METHOD)
         from regard.verbs.look.run import look_contexts
 
-        return look_contexts(self, word, _texts("look_contexts", texts))
+        return look_contexts(self, word, listed_texts("look_contexts", texts))
+
+    @naming_arguments
+    def look_examples(
+        self,
+        text: str,
+        count: int = 5,
+        *,
+        states: Literal["encoder", "decoder"] | None = None,
+        target: str | None = None,
+        at: int | None = None,
+        by: Literal["cosine", "l2"] = "cosine",
+        from_lines: int = 5000,
+    ) -> "View":
+        """Return a view of the training examples whose states are nearest, as `regard look --examples` lists them."""
+        needs(self.recipe, "embed", METHOD)
+        from regard.verbs.look.run import look_examples
+
+        return look_examples(self, text, count, states, target, at, by, from_lines)
 
     def generate(
         self,
@@ -347,7 +367,7 @@ class Model(Loaded):
         from regard.verbs.words.maps import map_words
         from regard.verbs.words.request import map_request
 
-        return map_words(self.lexicon(side), map_request(_texts("map", words), count, around, method))
+        return map_words(self.lexicon(side), map_request(listed_texts("map", words), count, around, method))
 
     def lexicon(self, side: "VectorSide" = "centres") -> "Lexicon":
         """Return its words for look-up, with the vectors of one side or the mean of both."""
@@ -377,15 +397,3 @@ def model_class(task: str) -> type[Model]:
     """Return the class for models of a kind of task: `Model`, with the further methods of that kind."""
     more = class_for(task)
     return Model if more is Loaded else type(more.__name__, (more, Model), {"__doc__": more.__doc__})
-
-
-def _texts(verb: str, texts: Sequence[str]) -> list[str]:
-    if isinstance(texts, str):
-        raise TypeError(f"{verb} takes a list of texts; write {verb}([text])")
-    return list(texts)
-
-
-def _listed(verb: str, noun: str, items: Sequence[Any]) -> list[Held]:
-    if isinstance(items, str | Path | bytes):
-        raise TypeError(f"{verb} takes a list of {noun}s; write {verb}([{noun}])")
-    return [Held(item) for item in items]

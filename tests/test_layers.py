@@ -214,6 +214,8 @@ TRANSLATORS = (
     "seeing/pair_reports.py",
     "seeing/pair_roles.py",
     "seeing/next_token.py",
+    "seeing/nearest/translators.py",
+    "seeing/probes/translators.py",
     "seeing/lessons/",
     "seeing/trust/links.py",
     "seeing/why/translators.py",

@@ -1,12 +1,14 @@
-"""Faults in Python's terms: the command line's --valid-source is the argument valid_source."""
+"""Arguments of Python functions: lists of them, and faults in their terms, so that --valid-source is valid_source."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import signature
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 from regard.base.faults import Fault
+from regard.base.requests.fields import Held
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
@@ -35,3 +37,17 @@ def naming_arguments(function: Callable[_Given, _Found]) -> Callable[_Given, _Fo
             raise
 
     return call
+
+
+def listed_texts(verb: str, texts: Sequence[str]) -> list[str]:
+    """Return texts as a list; refuse a single text, which would be read letter by letter."""
+    if isinstance(texts, str):
+        raise TypeError(f"{verb} takes a list of texts; write {verb}([text])")
+    return list(texts)
+
+
+def held_items(verb: str, noun: str, items: Sequence[Any]) -> list[Held]:
+    """Return items of any kind as fields of a request; refuse a single one."""
+    if isinstance(items, str | Path | bytes):
+        raise TypeError(f"{verb} takes a list of {noun}s; write {verb}([{noun}])")
+    return [Held(item) for item in items]

@@ -29,6 +29,7 @@ COMMANDS: dict[str, Room] = {
     "look": ROOMS["look"],
     "show": Room("regard.commands.show.command:app", "Draw lessons: gradients, gates, losses, galleries."),
     "heads": Room("regard.commands.heads:command", "Rank attention heads by sharpness, diagonal or alignment."),
+    "probe": Room("regard.commands.probe:command", "Probe what each layer knows: tags, number, gender, links."),
     "info": Room("regard.commands.info:command", "Describe a model folder: sizes, scores, cost."),
     "card": Room("regard.commands.card:command", "Write a model card: data, figures, limits, files."),
     "average": Room("regard.commands.average:command", "Average the last checkpoints of a run."),

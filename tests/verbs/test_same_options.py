@@ -20,10 +20,13 @@ FIELDS: dict[str, dict[str, str]] = {
     "caption": SAMPLING,
     "speak": {"texts": "text"},
     "embed": {"texts": "text", "source": "text"},
-    "look": VIEWED | {"inputs": "input", "target": "output"},
+    "look": VIEWED | {"inputs": "input", "target": "output", "edit": "edits", "zero_head": "edits"},
 }
 # Further Python methods of a verb: each is a view, or one field of a request by itself.
-METHODS = {"look": ("look_next", "look_beam", "look_contexts", "why"), "translate": ("together", "translate_as")}
+METHODS = {
+    "look": ("look_next", "look_beam", "look_contexts", "look_examples", "why"),
+    "translate": ("together", "translate_as"),
+}
 # Parameters of such methods, and one that stands for several fields.
 IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
     "translate": {
@@ -35,21 +38,22 @@ IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
         "text": ("input", "text"),
         "word": ("contexts", "word"),
         "texts": (),
+        "count": ("examples",),
         "item": ("input",),
         "method": ("why",),
         "sample": ("temperature", "top_k", "top_p", "min_p", "typical"),
     },
 }
 # Part of the command itself: what follows MODEL, which has a different name in each body, and the output.
-FILES = {"context", "model", "inputs", "text", "out", "overwrite", "as_json"}
+FILES = {"context", "model", "inputs", "text", "out", "overwrite", "as_json", "save_edit"}
 DRAWN = {"rings", "sheet", "following", "min_p", "typical", "temperature", "top_k", "top_p"}
 # Requests that no client can make; in Python they are not part of a verb either.
 NOT_SERVED: dict[str, set[str]] = {
     "translate": {"precision", "resume", "workers", "shard", "join", "on"},  # about this machine and its files
     "answer": {"spans"},  # every answer has it
     "draw": {"frames"},  # a file of what every answer has
-    # Pictures of numbers that answers contain in full, and what takes many passes.
-    "look": DRAWN | {"contexts", "why", "place", "word", "other"},
+    # Pictures of numbers that answers contain in full, what takes many passes, and training data, which no server has.
+    "look": DRAWN | {"contexts", "why", "place", "word", "other", "examples", "states", "by", "from_lines"},
     **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a vector file to read
 }
 # Fields without a command-line option.

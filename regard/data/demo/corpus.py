@@ -72,15 +72,16 @@ def pairs(split: str, corpus: str = "demo", count: int | None = None) -> list[Pa
 
     Except for the test split, the first `count` are drawn without the others, which takes a moment instead of seconds.
     """
-    return [(sentence.source.text, sentence.target.text) for sentence in _sentences(split, corpus, count)]
+    return [(sentence.source.text, sentence.target.text) for sentence in demo_sentences(split, corpus, count)]
 
 
 def linked_pairs(split: str, corpus: str = "demo", count: int | None = None) -> list[LinkedPair]:
     """Return the pairs of a split, or the first `count`, with their links, in the order of `pairs`."""
-    return [_linked(sentence) for sentence in _sentences(split, corpus, count)]
+    return [_linked(sentence) for sentence in demo_sentences(split, corpus, count)]
 
 
-def _sentences(split: str, corpus: str, count: int | None = None) -> list[DemoSentence]:
+def demo_sentences(split: str, corpus: str, count: int | None = None) -> list[DemoSentence]:
+    """Return the sentences of a split, or the first `count`, as words with their meanings."""
     if split not in SPLITS:
         raise Fault(f"The demo corpus has no split '{split}'; it has {', '.join(SPLITS[:-1])} and {SPLITS[-1]}.")
     if corpus not in DEMO:

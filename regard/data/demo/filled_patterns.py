@@ -1,6 +1,6 @@
 """Sentences of the demo corpus: patterns filled at random, then worded in both languages."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -29,11 +29,15 @@ class Side(Protocol):
 
 
 class DemoSentence(NamedTuple):
-    """A pair as words with their meanings, and the combinations of words in it."""
+    """A pair as words with their meanings, the combinations of words in it, and its phrases by slot.
+
+    The slots of a second clause begin with `SECOND`.
+    """
 
     source: Wording
     target: Wording
     facts: frozenset[Combination]
+    phrases: Mapping[str, Phrase]
 
 
 class DemoSentences:
@@ -60,7 +64,7 @@ class DemoSentences:
             if len(source.words) <= self.longest:
                 target = self.side.wording(scene)
                 if target is not None:
-                    yield DemoSentence(source, target, frozenset(scene.facts))
+                    yield DemoSentence(source, target, frozenset(scene.facts), scene.phrases)
 
     def rules_of(self, patterns: Iterable[Pattern]) -> Urn[Rule]:
         """Return patterns to draw from, each with the function that fills its slots."""
@@ -79,7 +83,7 @@ class DemoSentences:
         target = self.side.wording(scene)
         if target is None:
             raise Fault(f"This language has no single way to say '{self.english.wording(scene).text}'")
-        return DemoSentence(self.english.wording(scene), target, frozenset(scene.facts))
+        return DemoSentence(self.english.wording(scene), target, frozenset(scene.facts), scene.phrases)
 
     def _filler(self, pattern: Pattern) -> Callable[[DemoScene], None]:
         """Return the function that fills the slots of the pattern."""

@@ -19,7 +19,7 @@ from regard.data.demo.noun_phrases import Phrase
 from regard.data.demo.patterns import Pattern
 from regard.data.demo.russian_entries import russian_lexicon
 from regard.data.demo.scenes import DemoScene
-from regard.data.demo.wording import join_clauses
+from regard.data.demo.wording import SECOND, join_clauses
 
 Entry = TypeVar("Entry")
 FORMS = {"it": (1, 1), "he": (1, 1), "she": (1, 1), "they": (2, 3)}  # English and Portuguese verb forms
@@ -82,7 +82,8 @@ class PronounSentences:
         if before is None or after is None:
             return None
         target = join_clauses(before, side.conjunctions[conjunction], after, *links)
-        return DemoSentence(source, target, frozenset([*first.facts, *second.facts]))
+        phrases = first.phrases | {SECOND + name: phrase for name, phrase in second.phrases.items()}
+        return DemoSentence(source, target, frozenset([*first.facts, *second.facts]), phrases)
 
     def _describe(self, first: DemoScene, slot: str) -> DemoScene | None:
         """Return a clause that describes the antecedent and fits nothing else the pronoun could stand for."""

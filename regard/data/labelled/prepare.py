@@ -187,7 +187,7 @@ def _prepare(
     start: Mapping[str, bytes] | None,
     others: OtherModels,
 ) -> _Finished:
-    examples, report, files = _read_splits(options, progress), list[str](), dict[str, bytes]()
+    examples, report, files = read_splits(options, progress), list[str](), dict[str, bytes]()
     if start:
         tokeniser = open_tokeniser(start, options)
         labels = open_text_labels(start) if LABELS_FILE in start else _labels_of(options, examples["train"])
@@ -226,7 +226,7 @@ def _coverage(rows: ReadyVectors, tokeniser: Tokeniser, examples: Sequence[Examp
     return f"{summary}, {words:.1%} of the training words have one, at {places:.1%} of the places"
 
 
-def _read_splits(options: LabelledData, progress: Progress) -> dict[str, list[Example]]:
+def read_splits(options: LabelledData, progress: Progress) -> dict[str, list[Example]]:
     """Return the examples of each split; hold out some for validation if no file has them."""
     splits: dict[str, list[Example]] = {}
     names = {split: getattr(options, split) for split in SPLITS if getattr(options, split)}

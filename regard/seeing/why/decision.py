@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
@@ -83,3 +85,8 @@ def refuse_place(place: int | None, word: str | None, what: str) -> None:
     """Refuse to choose a place in a single answer."""
     if place is not None or word is not None:
         raise Fault(f"This model gives {what}, which has no places to choose from; omit the place or word.")
+
+
+def name_of_file(item: Any, otherwise: str) -> str:
+    """Return the name of an input file for people, or another one for its content."""
+    return Path(item).name if isinstance(item, str | Path) else otherwise

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from regard.loading import Loaded
 from regard.seeing.gazes import search_caption, see_answer, see_written_caption
-from regard.seeing.why.decision import Question, chosen_class, chosen_places, name_chosen, refuse_place
+from regard.seeing.why.decision import Question, chosen_class, chosen_places, name_chosen, name_of_file, refuse_place
 from regard.seeing.why.texts import words_of_text
 from regard.viewing.sides import Cells, Video
 
@@ -66,7 +67,11 @@ def ask_picture(model: Loaded, item: Any, output: str | None, place: int | None,
     with torch.no_grad():
         best = int(network.answer(pixels[..., 0])[0].argmax())
     number = chosen_class(task.labels.classes, output, best)
-    shown = pixels[0, ..., 0].float().cpu().numpy()
+    edges = [
+        (0, count * size - length)
+        for count, size, length in zip(blocks.grid, blocks.sides, (height, width), strict=True)
+    ]
+    shown = np.pad(pixels[0, ..., 0].float().cpu().numpy(), edges)  # so that every block is drawn whole
 
     def log_probability(vectors: Tensor) -> Tensor:
         return network.answer(blocks.join(vectors)[..., 0])[:, number]
@@ -80,7 +85,7 @@ def ask_picture(model: Loaded, item: Any, output: str | None, place: int | None,
         log_probability,
         None,
         Cells(shown, blocks.grid),
-        str(item) if isinstance(item, str) else "The picture",
+        name_of_file(item, "The picture"),
         name,
         partial(see_answer, task, item) if network.grid is not None else None,
     )

@@ -13,7 +13,7 @@ from regard.loading import Loaded
 from regard.models.log_mel import standardise
 from regard.models.transcriber import as_labels, count_stacked
 from regard.seeing.gazes import see_answer, see_sound
-from regard.seeing.why.decision import Question, chosen_places, name_chosen
+from regard.seeing.why.decision import Question, chosen_places, name_chosen, name_of_file
 from regard.viewing.sides import Words
 
 
@@ -34,7 +34,7 @@ def ask_sound(model: Loaded, item: Any, output: str | None, place: int | None, w
         decision.log_probability,
         None,
         task.sides(batch, [])["source"],
-        "The sound" if isinstance(item, bytes) else str(item),
+        name_of_file(item, "The sound"),
         task.alphabet.join(decision.written),
         partial(see_sound, task, item) if output is None else None,
         (decision.where,),
@@ -56,7 +56,7 @@ def ask_line(model: Loaded, item: Any, output: str | None, place: int | None, wo
         decision.log_probability,
         None,
         task.sides(batch, [])["source"],
-        str(item),
+        name_of_file(item, "The line"),
         "".join(decision.written),
         partial(see_answer, task, item) if output is None else None,
         (decision.where,),

@@ -170,7 +170,8 @@ def _tables(question: Question, maps: Sequence[Map], tokens: bool) -> list[Numbe
     if isinstance(question.side, Nodes) and len(names) > MOST_ROWS:
         order = np.argsort(-np.abs(scores[:, 0]), kind="stable")[:MOST_ROWS]
         caption = f"The {MOST_ROWS} of {len(names)} nodes with the largest scores. {caption}"
-    columns, digits = [found.method for found in maps], 3 if np.abs(scores).max() < 1 else 2
+    columns, most = [found.method for found in maps], float(np.abs(scores).max())
+    digits = 2 if most >= 1 else 3 if most >= 0.1 else 4
     pieces = [order[first : first + MOST_ROWS] for first in range(0, len(order), MOST_ROWS)]
     return [
         NumberTable(

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
+from regard.console import (
+    refuse_existing,
+    refuse_folder,
+    remark,
+    remark_written,
+    terminal_width,
+    wants_colour,
+)
 from regard.console.inputs import inputs_after_model, or_standard_input, questions_in, what_it_reads
 from regard.console.lines import TextInput
 from regard.tasks import TASKS
+from regard.verbs.look import nearest
 from regard.verbs.look.edits import EDITS, EditFile, SaveEdit, ZeroHead, check_record, edits_of
 
 if TYPE_CHECKING:
@@ -65,7 +73,8 @@ _Next = Annotated[
 ]
 _Prefix = Annotated[str | None, typer.Option(help="With --next: the beginning of the output.")]
 _At = Annotated[
-    int | None, typer.Option(min=0, help="With --next: the place after N tokens of the model's best output.")
+    int | None,
+    typer.Option(min=0, help="With --next or --examples: the place after N tokens of the model's best output."),
 ]
 _Bars = Annotated[int, typer.Option(min=1, max=100, help="With --next: number of tokens to show.")]
 _Contexts = Annotated[
@@ -115,9 +124,12 @@ _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {
     "--beam": ("width", "length_penalty"),
     "--next": ("prefix", "at", "bars", *_SAMPLING),
+    "--examples": nearest.OPTIONS,
     "--why": ("output", "place", "word", "other"),
 }
+_OF_STATES = ("--contexts", "--examples")  # views of states instead of attention
 _ALSO_WHY = ("layer", "head", "tokens")  # options of attention that go with --why too
+_CHOSEN = ("beam", "following", "contexts", "why", "examples")  # parameters that choose a view
 # Options for translators.
 _OF_TRANSLATORS = ("target", "beam", "following")
 
@@ -152,6 +164,10 @@ def command(
     min_p: _MinP = None,
     typical: _Typical = None,
     contexts: _Contexts = None,
+    examples: nearest.Examples = None,
+    states: nearest.States = None,
+    by: nearest.By = "cosine",
+    from_lines: nearest.FromLines = 5000,
     why: _Why = None,
     output: _Output = None,
     place: _Place = None,
@@ -164,7 +180,8 @@ def command(
 ) -> None:
     """Draw the attention of a model while it reads and answers or writes; with --beam or --next, what it may write.
 
-    With --contexts, draw the vectors of one word in several sentences; with --why, what made the model decide so.
+    With --contexts, draw the vectors of one word in several sentences; with --why, what made the model decide so; with
+    --examples, list the nearest training data.
     """
     _look(context)
 
@@ -207,8 +224,8 @@ def _check_model(model: "Loaded", view: str) -> None:
 
         refuse_unasked(model)
     elif not isinstance(model, LanguageModel):
-        needs(model.recipe, "embed" if view == "--contexts" else "look")
-    elif view == "--contexts":
+        needs(model.recipe, "embed" if view in _OF_STATES else "look")
+    elif view in _OF_STATES:
         needs(model.recipe, "embed")
     elif view != "--next" and "look" not in model.verbs:
         raise Fault(
@@ -230,6 +247,8 @@ def _shown(
         return _view_next(context, model, _one(model, sources))
     if view == "--contexts":
         return _view_contexts(model, context.params["contexts"], sources)
+    if view == "--examples":
+        return nearest.view_examples(context, model, _one(model, sources))
     if isinstance(model, TranslationModel):
         return _view_translation(context, model, _one(model, sources), view, drawing)
     from regard.seeing.edited import view_edited
@@ -298,19 +317,22 @@ def _view_translation(
 
 def _view(context: typer.Context) -> str:
     """Return the requested view, "" for attention; refuse options of the other views."""
-    views = [_option(name) for name in ("beam", "following", "contexts", "why") if _is_given(context, name)]
+    views = [_option(name) for name in _CHOSEN if _is_given(context, name)]
     if views == ["--beam", "--next"]:
         raise Fault("--beam shows whole hypotheses and --next a single token; give one of the two.")
     if len(views) > 1:
         raise Fault(f"{' and '.join(views)} are views of different things; give one of them.")
     view = next(iter(views), "")
     for name in (name for name in context.params if _is_given(context, name)):
+        if name in _VIEWS.get(view, ()):
+            continue
         if view and name in EDITS:
             raise Fault(f"{_option(name)} edits what attention shows; omit it with {view}.")
         if view and name in _ATTENTION and not (view == "--why" and name in _ALSO_WHY):
             raise Fault(f"{_option(name)} chooses an attention; omit it with {view}.")
-        if needed := next((other for other, names in _VIEWS.items() if name in names and other != view), None):
-            raise Fault(f"{_option(name)} goes with {needed}; {'omit it' if view else 'give that too'}.")
+        needed = [other for other, names in _VIEWS.items() if name in names]
+        if needed and name not in _ATTENTION:
+            raise Fault(f"{_option(name)} goes with {' or '.join(needed)}; {'omit it' if view else 'give that too'}.")
     return view
 
 

@@ -1,9 +1,11 @@
-"""Look inside a model: its attention, next token, beam, and one word in several texts."""
+"""Look inside a model: its attention, next token, beam, one word in several texts, and its nearest training data."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from regard.base.edits import Edits
 from regard.base.faults import Fault
+from regard.base.progress import Progress, silent
 from regard.families.abilities import METHOD, needs
 from regard.loading import Loaded
 from regard.seeing.contexts import word_contexts
@@ -18,10 +20,13 @@ from regard.seeing.looking import (
     view_prompt,
     view_translation,
 )
+from regard.seeing.nearest.search import FROM_LINES, Measure, nearest_examples, places_of
 from regard.verbs.embed.run import embed_each
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate.model import TranslationModel, as_translator
+from regard.viewing.canvas import show_word
 from regard.viewing.contexts import DrawnContexts
+from regard.viewing.examples import DrawnExamples
 from regard.viewing.view import DrawingRequest, View
 
 
@@ -71,3 +76,24 @@ def look_beam(model: Loaded, text: str, width: int | None, length_penalty: float
 def look_contexts(model: Loaded, word: str, texts: Sequence[str]) -> View:
     """Return a view of the vectors of one word in several texts, layer by layer."""
     return View(word, DrawnContexts(word_contexts(word, list(embed_each(model.task, texts)))))
+
+
+def look_examples(
+    model: Loaded,
+    text: str,
+    count: int,
+    states: Literal["encoder", "decoder"] | None = None,
+    target: str | None = None,
+    at: int | None = None,
+    by: Measure = "cosine",
+    from_lines: int = FROM_LINES,
+    progress: Progress = silent,
+) -> View:
+    """Return a view of the training examples whose states are nearest to those of a text.
+
+    A translator is asked about the tokens that it writes, or those of `target`; with the encoder's states, about the
+    words that it reads. `at` chooses one of them.
+    """
+    places = places_of(model, text, states, target, at)
+    nearest = nearest_examples(model, text, count, by, from_lines, places, progress)
+    return View(show_word(text), DrawnExamples(nearest))

@@ -1,0 +1,1 @@
+"""Probes: what the states of a layer know about words, read off by linear classifiers."""
