@@ -284,6 +284,7 @@ class Model(Loaded):
         head: int | None = None,
         tokens: bool = False,
         other: str | None = None,
+        trust: bool = False,
     ) -> "View":
         """Return a view of the parts of an input that made the model write or answer this, as `regard look --why` does.
 
@@ -291,11 +292,11 @@ class Model(Loaded):
         0, or `word` chooses one, by default the last. The method "all" compares all that have a meaning for the model,
         and "lens" reads what it would write after each block; "patching" puts states of an `other` input into this one,
         "heads" and "units" switch off each of them. `layer` and `head` choose an attention. The scores are in
-        `numbers()["maps"]`.
+        `numbers()["maps"]`. With `trust` each map also has its figures compared with chance and with the truth.
         """
         from regard.seeing.why.views import WhyRequest, view_why
 
-        return view_why(self, item, WhyRequest(method, output, place, word, layer, head, tokens, other))
+        return view_why(self, item, WhyRequest(method, output, place, word, layer, head, tokens, other, trust))
 
     def look_contexts(self, word: str, texts: Sequence[str]) -> "View":
         """Return a view of the vectors of one word in several texts, as `regard look --contexts` draws it."""

@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from regard.attention.active_edits import ActiveEdit, Spot
 from regard.attention.positions import First
@@ -124,6 +125,27 @@ def refuse_places(reason: str) -> None:
             raise Fault(f"{edit.name} names places, but {reason}.")
 
 
+def place_of_step(part: nn.Module, kind: Part) -> int:
+    """Return the place of the step under way, as `standing` says it; without it, refuse edits that name places."""
+    plan = _open.get()
+    if plan is None or plan.first is not None:
+        return 0 if plan is None or plan.first is None else plan.first
+    for edit in plan.of(part, kind):
+        if edit.edit.queries is not None:
+            raise Fault(
+                f"{edit.name} names places, but '{edit.edit.at}' continues from a state here, and nothing says how many"
+                " steps were before; edit all places."
+            )
+    return 0
+
+
+def named_queries(part: nn.Module) -> set[int] | None:
+    """Return the queries that edits of the weights of `part` name, or None if one of them holds for all queries."""
+    plan = _open.get()
+    named = [edit.edit.queries for edit in plan.of(part, "weights")] if plan else []
+    return None if None in named else {query for queries in named for query in queries or ()}
+
+
 def edited_weights(part: nn.Module, weights: Tensor, allowed: Tensor | None = None, first: First = 0) -> Tensor:
     """Return attention weights (batch, head, query, key) as edited.
 
@@ -166,12 +188,23 @@ def _hook_of(edit: ActiveEdit) -> Any:
             return None
         if isinstance(output, Tensor):
             return _edit_output(edit, output, plan)
+        if isinstance(output, tuple) and output and isinstance(output[0], PackedSequence):
+            return _edit_packed(edit, output[0], plan), *output[1:]
         if isinstance(output, tuple) and output and isinstance(output[0], Tensor):
             new = _edit_output(edit, output[0], plan), *output[1:]
             return type(output)._make(new) if hasattr(output, "_make") else new
         raise Fault(f"{edit.name} cannot apply: the module's output is not a tensor.")
 
     return hook
+
+
+def _edit_packed(edit: ActiveEdit, output: PackedSequence, plan: _Plan) -> PackedSequence:
+    """Return the outputs of a recurrent layer for rows of different lengths as edited."""
+    padded, _ = pad_packed_sequence(output, batch_first=True)
+    edited = _edit_output(edit, padded, plan)
+    ordered = edited if output.sorted_indices is None else edited[output.sorted_indices]
+    places = [ordered[:rows, place] for place, rows in enumerate(output.batch_sizes.tolist())]
+    return output._replace(data=torch.cat(places))
 
 
 def _edit_output(edit: ActiveEdit, output: Tensor, plan: _Plan) -> Tensor:
@@ -205,14 +238,18 @@ def _activate(model: HasModules, edit: Edit) -> ActiveEdit:
         modules = dict(modules[""].named_modules(remove_duplicate=False))
     else:
         raise Fault("This model has no modules, so nothing in it can be edited.")
-    where, head = _attention_at(model, modules, edit) if edit.part in ("weights", "head") else (edit.at, None)
-    if not where or where not in modules:
+    by_path = edit.part == "output" or (edit.part in ("state", "window") and edit.at in modules)
+    where, head = (edit.at, None) if by_path else _attention_at(model, modules, edit)
+    if where not in modules:
         raise Fault(f"The model has no module '{edit.at}'; its parts are {_names(n for n in modules if '.' not in n)}.")
     module = modules[where]
+    if edit.part == "output" and (edit.queries is not None or edit.rows is not None or len(edit.shape) > 1):
+        for reason in _reasons_against_places(modules, where):
+            raise Fault(f"The edit of '{edit.at}' names places or rows, but {reason}; name units alone.")
     _refuse_shared(modules[""], module)
     if edit.part == "output":
         _refuse_uncalled(modules, where)
-    if edit.part != "output" and edit.part not in getattr(module, "edits", ()):
+    if edit.part != "output" and edit.part not in _parts_of(module):
         raise Fault(getattr(module, "not_edited", None) or f"The {edit.part} of '{edit.at}' cannot be edited.")
     return ActiveEdit(edit, module, head)
 
@@ -222,6 +259,20 @@ def _refuse_shared(whole: nn.Module, module: nn.Module) -> None:
     names = [name for name, other in whole.named_modules(remove_duplicate=False) if other is module]
     if len(names) > 1:
         raise Fault(f"{_names(names)} are one module, so an edit would reach all of them; edit what reads its output.")
+
+
+def _reasons_against_places(modules: dict[str, nn.Module], where: str) -> Iterator[str]:
+    """Yield why the outputs of a module have no axis of places, as far as modules around it say so."""
+    for count in range(where.count(".") + 2):
+        around = modules.get(".".join(where.split(".")[:count]))
+        if isinstance(reason := getattr(around, "outputs_lack_places", None), str):
+            yield reason
+
+
+def _parts_of(module: nn.Module) -> tuple[Part, ...]:
+    """Return the parts of a module that can be edited besides its output."""
+    parts: tuple[Part, ...] = getattr(module, "edits", ())
+    return (*parts, "state") if isinstance(module, nn.RNNBase | nn.RNNCellBase) else parts
 
 
 def _refuse_uncalled(modules: dict[str, nn.Module], where: str) -> None:
@@ -236,7 +287,7 @@ def _attention_at(model: HasModules, modules: dict[str, nn.Module], edit: Edit) 
     """Return the path of the attention that an edit names, and its head counted from 0, if it names one."""
     blocks = numbered_blocks(model)
     if not blocks:
-        raise Fault("This model has no attention, so there are no weights or heads to edit.")
+        raise Fault(f"This model has no attention, so there is nothing called '{edit.at}' to edit.")
     by_name = {path: path for path in blocks}
     by_name |= {f"{side}.{block}": path for path, (side, block) in blocks.items()}
     if len({side for side, _ in blocks.values()}) == 1:

@@ -127,8 +127,8 @@ class _Fields(Options):
             yield "do 'scale' needs a factor, in by"
         if (self.values is not None) and do not in ("replace", "force"):
             yield f"do {do!r} takes no values"
-        if do == "replace" and self.values is None:
-            yield "do 'replace' needs values"
+        if self.values is None and (do == "replace" or (part, do) == ("window", "force")):
+            yield f"do {do!r} needs values"
         if self.values is not None and len(self.shape) > len(AXES[part]):
             yield f"values are nested {len(self.shape)} deep, but {part} have only the axes {', '.join(AXES[part])}"
         if part == "weights":

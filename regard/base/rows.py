@@ -39,8 +39,8 @@ SCORES: Table[str, ScoreRow] = Table("scores", "score", ScoreRow, dict.fromkeys(
 NORMALISERS: Table[str, NormaliserRow] = Table(
     "normalisers", "normaliser", NormaliserRow, dict.fromkeys(_NORMALISERS, NormaliserRow())
 )
-FORMATS = ("ctranslate2", "onnx", "marian", "gpt2", "bert", "arpa", "mapped", "word2vec", "word2vec-binary", "glove",
-           "fasttext")  # fmt: skip
+FORMATS = ("ctranslate2", "onnx", "html", "marian", "gpt2", "bert", "arpa", "mapped", "word2vec", "word2vec-binary",
+           "glove", "fasttext")  # fmt: skip
 EXPORTS: Table[str, ExportRow] = Table("exports", "export", ExportRow, dict.fromkeys(FORMATS, ExportRow()))
 
 

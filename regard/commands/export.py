@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _VECTORS = ("word2vec", "word2vec-binary", "glove", "fasttext")
 _NGRAMS = ("arpa", "mapped")
-_FILES = (*_NGRAMS, *_VECTORS)  # formats that are one file rather than a folder
+_FILES = ("html", *_NGRAMS, *_VECTORS)  # formats that are one file rather than a folder
 
 
 def _check_format(name: str) -> str:
@@ -35,11 +35,13 @@ _Out = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Folder to write, or file for n-grams and word vectors; ctranslate2 and onnx default to the model folder.",
+        help="Folder to write, or file for html, n-grams and word vectors; ctranslate2 and onnx default to the model "
+        "folder.",
     ),
 ]
+_Numbers = Literal["int8", "int16", "float16", "bfloat16", "float32"]
 _Quantisation = Annotated[
-    Literal["int8", "int16", "float16", "bfloat16", "float32"] | None,
+    _Numbers | None,
     typer.Option(
         help="Number format of the weights for ctranslate2, or for onnx (int8, float32).",
         show_default="int8; float32 for onnx",
@@ -48,6 +50,14 @@ _Quantisation = Annotated[
 _Shortlist = Annotated[
     bool,
     typer.Option("--shortlist", help="Restrict outputs to tokens that the training data has seen as translations."),
+]
+_Runtime = Annotated[
+    Path | None,
+    typer.Option(
+        "--runtime",
+        help="The npm package onnxruntime-web for html, as a folder or .tgz file; otherwise it is downloaded once.",
+        show_default=False,
+    ),
 ]
 
 
@@ -58,27 +68,36 @@ def command(
     quantisation: _Quantisation = None,
     shortlist: _Shortlist = False,
     side: word_options.Side = None,
+    runtime: _Runtime = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
 ) -> None:
     """Export MODEL for CTranslate2 or ONNX, which `regard translate` then uses, or for other tools.
 
+    html is one file with a translator and a page that runs it in a browser, without server or network.
     The other formats are Marian, GPT-2 and BERT in Hugging Face's layout, ARPA files, and word vectors in the formats
     of word2vec, GloVe and fastText. A mapped file holds an n-gram model that other commands open instantly.
     """
-    from regard.engines.folders import FOLDERS, check_replaceable
-
-    _check_options(to, quantisation, shortlist, side)
+    _check_options(to, quantisation, shortlist, side, runtime)
     place = _place(model, to, out)
     if write := EXPORTS[to].write:
         _write_outside(write, model, place, to, overwrite)
         return
     match to:
+        case "html":
+            _write_html(model, place, runtime, overwrite)
         case "arpa" | "mapped":
             _write_ngrams(model, place, to, overwrite)
-            return
         case "word2vec" | "word2vec-binary" | "glove" | "fasttext":
             _write_vectors(model, place, to, side, overwrite)
-            return
+        case _:
+            _write_folder(model, place, to, quantisation, shortlist, overwrite)
+
+
+def _write_folder(
+    model: Path, place: Path, to: str, quantisation: _Numbers | None, shortlist: bool, overwrite: bool
+) -> None:
+    from regard.engines.folders import FOLDERS, check_replaceable
+
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or contains the model itself; write the export elsewhere.")
     check_replaceable(place, FOLDERS[to])
@@ -111,13 +130,17 @@ def command(
     remark(f"{place} is {model} for {to}")
 
 
-def _check_options(to: str, quantisation: str | None, shortlist: bool, side: "VectorSide | None") -> None:
+def _check_options(
+    to: str, quantisation: str | None, shortlist: bool, side: "VectorSide | None", runtime: Path | None
+) -> None:
     """Refuse options that have no effect for a format."""
     if to not in ("ctranslate2", "onnx") and (quantisation or shortlist):
         name = "quantisation" if quantisation else "shortlist"
         raise Fault(f"--{name} is for ctranslate2 and onnx and has no effect for {to}.")
     if to not in _VECTORS and side:
         raise Fault(f"--side is for word vectors and has no effect for {to}.")
+    if to != "html" and runtime:
+        raise Fault(f"--runtime is for html and has no effect for {to}.")
 
 
 def _place(model: Path, to: str, out: Path | None) -> Path:
@@ -138,6 +161,16 @@ def _write_outside(write: str, model: Path, place: Path, to: str, overwrite: boo
     refuse_existing(place, overwrite)
     find_place(write)(load(model, device="cpu"), place, remark)
     remark(f"{place} is {model} for {to}")
+
+
+def _write_html(model: Path, place: Path, runtime: Path | None, overwrite: bool) -> None:
+    from regard.onefile.export import export_html
+    from regard.verbs.translate.model import load_translation_model
+
+    refuse_existing(place, overwrite)
+    with console_progress() as progress:
+        size = export_html(load_translation_model(model, device="cpu"), model, place, runtime, progress)
+    remark(f"{place} is {model} in one file of {size / 1e6:.1f} MB; open it in a browser")
 
 
 def _write_ngrams(model: Path, place: Path, to: str, overwrite: bool) -> None:

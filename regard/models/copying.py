@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention import Attention, Lengths, is_watched, note
-from regard.attention.editing import side_by_side
+from regard.attention.editing import edited_weights, is_edited, place_of_step, side_by_side
 from regard.attention.scores import scaled_dot
 
 LEAST = torch.finfo(torch.float32).tiny  # probability of words outside the vocabulary, so that losses are finite
@@ -42,6 +42,7 @@ class Copying(nn.Module):
     """The switch between writing and copying: p_gen = σ(w · s + b), for the state s of each place."""
 
     looks_from, looks_at = "target", "origins"
+    edits = ("weights",)  # of the origins: key 0 is the vocabulary, key n + 1 the place n of the source
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -57,11 +58,32 @@ class Copying(nn.Module):
         is_end = torch.arange(weights.shape[-1], device=weights.device) == lengths[:, None] - 1
         is_end = is_end.repeat_interleave(len(weights) // len(lengths), 0)
         pointed = Pointed(states, weights.masked_fill(is_end[:, None], 0.0), self.switch(states).squeeze(-1))
+        if is_edited(self, "weights"):
+            pointed = self._edit(pointed, lengths)
         if is_watched(self):
-            copied = (-pointed.switch).sigmoid()[..., None] * pointed.weights
-            origins = torch.cat([1 - copied.sum(-1, keepdim=True), copied], dim=-1)
-            note(self, self.looks_from, self.looks_at, origins[:, None])
+            note(self, self.looks_from, self.looks_at, _origins(pointed)[:, None])
         return pointed
+
+    def _edit(self, pointed: Pointed, lengths: Int[Tensor, " batch"]) -> Pointed:
+        """Return weights and switch that give the origins as edited; some chance is left to the vocabulary."""
+        origins = _origins(pointed)
+        places = torch.arange(origins.shape[-1], device=origins.device)
+        may = (places < lengths[:, None]).repeat_interleave(len(origins) // len(lengths), 0)  # one more: the vocabulary
+        edited = edited_weights(self, origins[:, None], may[:, None, None], place_of_step(self, "weights"))[:, 0]
+        copied, unchanged = edited[..., 1:], (edited == origins).all(-1)
+        share = copied.sum(-1)
+        weights, switch = copied / share.clamp(min=LEAST)[..., None], -share.logit(eps=torch.finfo(share.dtype).eps)
+        return Pointed(
+            pointed.states,
+            torch.where(unchanged[..., None], pointed.weights, weights),
+            torch.where(unchanged, pointed.switch, switch),
+        )
+
+
+def _origins(pointed: Pointed) -> Float[Tensor, "row target origin"]:
+    """Return the share of the vocabulary, then of each place of the source."""
+    copied = (-pointed.switch).sigmoid()[..., None] * pointed.weights
+    return torch.cat([1 - copied.sum(-1, keepdim=True), copied], dim=-1)
 
 
 class Pointer(nn.Module):

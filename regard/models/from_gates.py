@@ -23,6 +23,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import Attention, is_watched, note, without_watching
+from regard.attention.editing import edited_units
 from regard.attention.heads import Cache, extend_cache
 from regard.attention.masks import Mask, as_tensor
 from regard.attention.positions import First
@@ -69,6 +70,12 @@ class FromGatesOptions(GPTOptions):
 class Gates(nn.Module):
     """Step 0: h_t = z_t ⊙ h_{t−1} + (1 − z_t) ⊙ h̃_t; its cache holds the gates z and the states."""
 
+    looks_from, looks_at = TEXT, TEXT
+    edits = ("state",)
+    not_edited = (
+        "Gates weigh every unit of the past differently, so there are no attention weights to edit; edit the state."
+    )
+
     def __init__(self, options: FromGatesOptions) -> None:
         super().__init__()
         self.width = options.width
@@ -76,7 +83,7 @@ class Gates(nn.Module):
         self.from_state = nn.Linear(self.width, 3 * self.width)
         self.out = nn.Linear(self.width, self.width)
 
-    def forward(self, states: States, past: Cache | None, mask: Mask) -> tuple[States, Cache]:
+    def forward(self, states: States, past: Cache | None, mask: Mask, places: First = 0) -> tuple[States, Cache]:
         inputs, begins, hidden = self.from_input(states), _begins(states, past, mask), _last_state(states, past)
         updates, outputs = [], []
         for place in range(states.shape[1]):
@@ -84,12 +91,13 @@ class Gates(nn.Module):
             update = (read[:, : self.width] + back[:, : self.width]).sigmoid()
             update = update.masked_fill(begins[:, place, None], 0.0)
             hidden = update * hidden + (1 - update) * _candidate(read[:, self.width :], back[:, self.width :])
+            hidden = edited_units(self, "state", hidden[:, None], _at(places, place))[:, 0]
             updates.append(update)
             outputs.append(hidden)
         mixed = torch.stack(outputs, dim=1)
         cache = extend_cache(past, Cache(torch.stack(updates, dim=1)[:, None], mixed[:, None]))
         if is_watched():
-            note(self, TEXT, TEXT, mean_weights(cache.keys[:, 0])[:, None, -states.shape[1] :, 1:])
+            note(self, self.looks_from, self.looks_at, mean_weights(cache.keys[:, 0])[:, None, -states.shape[1] :, 1:])
         return self.out(mixed), cache
 
 
@@ -104,7 +112,7 @@ class Weights(nn.Module):
         self.to_query, self.out = nn.Linear(width, width), nn.Linear(width, width)
         self.look = Attention(scaled_dot, looks_from=TEXT, looks_at=TEXT, dropout=options.attention_dropout)
 
-    def forward(self, states: States, past: Cache | None, mask: Mask) -> tuple[States, Cache]:
+    def forward(self, states: States, past: Cache | None, mask: Mask, places: First = 0) -> tuple[States, Cache]:
         inputs, queries, hidden = self.from_input(states), self.to_query(states)[:, None], _last_state(states, past)
         time, before = states.shape[1], _columns(past)
         allowed = as_tensor(mask, time, before + time, states.device)
@@ -115,11 +123,12 @@ class Weights(nn.Module):
                 new = _candidate(inputs[:, place], self.from_state(hidden))
                 candidates = torch.cat([candidates, new[:, None, None]], dim=2)
                 place_mask = allowed[:, :, place : place + 1, : before + place + 1]
-                hidden = self.look(queries[:, :, place : place + 1], candidates, candidates, place_mask)[:, 0, 0]
+                query = queries[:, :, place : place + 1]
+                hidden = self.look(query, candidates, candidates, place_mask, places=_at(places, place))[:, 0, 0]
                 outputs.append(hidden)
         mixed = torch.stack(outputs, dim=1)
         if is_watched():
-            self.look(queries, candidates, candidates, mask)
+            self.look(queries, candidates, candidates, mask, places=places)
         values = mixed[:, None] if past is None else torch.cat([past.values, mixed[:, None]], dim=2)
         return self.out(mixed), Cache(candidates, values)
 
@@ -135,15 +144,20 @@ class Free(nn.Module):
         self.out = nn.Linear(width, width)
         self.look = Attention(scaled_dot, looks_from=TEXT, looks_at=TEXT, dropout=options.attention_dropout)
 
-    def forward(self, states: States, past: Cache | None, mask: Mask) -> tuple[States, Cache]:
+    def forward(self, states: States, past: Cache | None, mask: Mask, places: First = 0) -> tuple[States, Cache]:
         queries, values = self._split(self.to_query(states)), self._split(self.to_value(states).tanh())
         keys = values if self.to_key is None else self._split(self.to_key(states))
         cache = extend_cache(past, Cache(keys, values))
-        context = self.look(queries, cache.keys, cache.values, mask)
+        context = self.look(queries, cache.keys, cache.values, mask, places=places)
         return self.out(context.transpose(1, 2).flatten(2)), cache
 
     def _split(self, states: States) -> Float[Tensor, "row head time depth"]:
         return states.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+def _at(places: First, number: int) -> int | Tensor:
+    """Return the place of one of the tokens that begin at `places`."""
+    return places + number if isinstance(places, int) else places[..., number : number + 1]
 
 
 def _candidate(inputs: Float[Tensor, "row parts"], back: Float[Tensor, "row parts"]) -> Float[Tensor, "row width"]:
@@ -183,7 +197,7 @@ class FromGatesBlock(nn.Module):
         caches: list[Cache] = []
 
         def look(inputs: Tensor) -> Tensor:
-            output, cache = self.look_back(inputs, past, mask)
+            output, cache = self.look_back(inputs, past, mask, places)
             caches.append(cache)
             return output
 

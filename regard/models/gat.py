@@ -15,7 +15,9 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.attention.edge_edits import edited_edges
 from regard.attention.edges import Edges, edge_softmax, mix_along_edges
+from regard.attention.editing import is_edited
 from regard.attention.watch import is_watched, note_edges
 from regard.base.recipe import Options
 from regard.models.parts import draw_members
@@ -122,6 +124,7 @@ class GraphAttention(nn.Module):
     """One layer of heads: c_t = Σ_i α_ti W h_i, with α the softmax of the scores of t and its neighbours."""
 
     looks_from, looks_at = "nodes", "nodes"
+    edits = ("weights",)
 
     def __init__(
         self,
@@ -154,7 +157,7 @@ class GraphAttention(nn.Module):
         """Return the output of every node, heads concatenated or averaged; `edges` covers all members' copies."""
         inputs = self._drop(inputs)
         values = _multiply(inputs, self.weight).unflatten(-1, (self.heads, self.width))
-        weights = edge_softmax(self.score(inputs, values, edges), edges)
+        weights = self._edit(edge_softmax(self.score(inputs, values, edges), edges), edges)
         self._note(weights, edges)
         weights = F.dropout(weights, self.weight_dropout, self.training)
         values = F.dropout(values, self.value_dropout, self.training)
@@ -170,12 +173,23 @@ class GraphAttention(nn.Module):
 
     def _note(self, weights: Float[Tensor, "edge head"], edges: Edges) -> None:
         """Note the weights for watchers, if any; the edges of the first copy stand for all."""
-        if not is_watched(self):
-            return
+        if is_watched(self):
+            by_member, looks = self._by_member(weights, edges)
+            note_edges(self, self.looks_from, self.looks_at, by_member, looks, edges.nodes // self.members)
+
+    def _edit(self, weights: Float[Tensor, "edge head"], edges: Edges) -> Float[Tensor, "edge head"]:
+        """Return the weights as edited; a member is a row."""
+        if not is_edited(self, "weights"):
+            return weights
+        by_member, looks = self._by_member(weights, edges)
+        edited = edited_edges(self, by_member, looks, edges.nodes // self.members)
+        return edited.transpose(1, 2).flatten(0, 1)
+
+    def _by_member(self, weights: Float[Tensor, "edge head"], edges: Edges) -> tuple[Tensor, Tensor]:
+        """Return the weights (member, head, edge), and the edges of the first member's copy of the graph."""
         count = len(edges) // self.members
-        by_member = weights.unflatten(0, (self.members, count)).transpose(1, 2)
         looks = torch.stack([edges.looks_from[:count], edges.looks_at[:count]])
-        note_edges(self, self.looks_from, self.looks_at, by_member, looks, edges.nodes // self.members)
+        return weights.unflatten(0, (self.members, count)).transpose(1, 2), looks
 
 
 class StaticScore(nn.Module):

@@ -93,6 +93,7 @@ class Rollout(nn.Module):
     """Where the information in the answer came from, for watchers: a gaze across all blocks."""
 
     looks_from, looks_at = "answer", "picture"
+    not_edited = "The rollout follows from the weights of all blocks, so it cannot be edited itself; edit a block."
 
     def forward(self, blocks: Sequence[Float[Tensor, "batch head patch patch"]]) -> None:
         reached = roll_out(blocks).mean(dim=1)  # the answer comes from the mean of all patches

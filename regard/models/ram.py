@@ -13,8 +13,10 @@ from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from regard.attention.editing import edited_units, is_edited
 from regard.attention.glimpses import Pictures, Places, centre_pixels, take_glimpses, window_sides
 from regard.attention.watch import is_watched, note_window
+from regard.base.faults import Fault
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
 from regard.models.parts import count_matrix_weights
@@ -84,6 +86,8 @@ class RAM(PictureNetwork):
     """
 
     looks_from, looks_at = "glimpses", "picture"
+    edits = "window", "state"  # the centre of a glimpse, across and down in pixels, and h after it
+    outputs_lack_places = "inside this model an output has the axes picture, path and unit"
     chooses = True
 
     def __init__(self, options: RAMOptions, classes: int, height: int, width: int) -> None:
@@ -99,13 +103,14 @@ class RAM(PictureNetwork):
 
     def forward(self, pictures: Pictures, start: Places, noise: Float[Tensor, "batch path choice 2"]) -> Glimpsed:
         """Look along paths that begin at `start` and deviate from the mean place by σ · `noise` at each choice."""
-        hidden = self._glance(pictures, start, start.new_zeros(*start.shape[:2], self.options.width))
+        start = self._edit_place(pictures, start, 0)
+        hidden = self._glance(pictures, start, start.new_zeros(*start.shape[:2], self.options.width), 0)
         places, hiddens, sampled = [start], [], []
         for choice in range(self.options.glimpses - 1):
             hiddens.append(hidden.detach())
             sampled.append(self._mean_place(hiddens[-1]).detach() + self.options.sigma * noise[..., choice, :])
-            places.append(sampled[-1].clamp(-1, 1))
-            hidden = self._glance(pictures, places[-1], hidden)
+            places.append(self._edit_place(pictures, sampled[-1].clamp(-1, 1), choice + 1))
+            hidden = self._glance(pictures, places[-1], hidden, choice + 1)
         looked_at = torch.stack(places, dim=2)
         if is_watched(self):
             self._note(pictures, looked_at)
@@ -144,8 +149,25 @@ class RAM(PictureNetwork):
         choices = (self.options.glimpses - 1) * count_matrix_weights(self.location)
         return self.options.paths * (self.options.glimpses * each_glimpse + choices + count_matrix_weights(self.action))
 
-    def _glance(self, pictures: Pictures, place: Places, hidden: Tensor) -> Float[Tensor, "batch path unit"]:
-        return F.relu(self.remember(hidden) + self.take_in(self.glimpse(pictures, place)))
+    def _glance(
+        self, pictures: Pictures, place: Places, hidden: Tensor, number: int
+    ) -> Float[Tensor, "batch path unit"]:
+        hidden = F.relu(self.remember(hidden) + self.take_in(self.glimpse(pictures, place)))
+        return edited_units(self, "state", hidden[:, :, None], number)[:, :, 0]
+
+    def _edit_place(self, pictures: Pictures, places: Places, number: int) -> Places:
+        """Return where the paths look in a glimpse, as edited: every path looks at an edited place."""
+        if not is_edited(self, "window"):
+            return places
+        sides = places.new_tensor([pictures.shape[2], pictures.shape[1]])
+        before = (places + 1) / 2 * sides
+        pixels = edited_units(self, "window", before[:, :, None], number)[:, :, 0]
+        if ((pixels < 0) | (pixels > sides)).any():
+            raise Fault(
+                f"Glimpse {number} is edited to a place outside its picture, {pictures.shape[2]} × "
+                f"{pictures.shape[1]} pixels."
+            )
+        return torch.where(pixels == before, places, 2 * pixels / sides - 1)
 
     def _mean_place(self, hidden: Float[Tensor, "... unit"]) -> Float[Tensor, "... 2"]:
         return torch.tanh(self.location(hidden))

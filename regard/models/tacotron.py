@@ -12,12 +12,14 @@ from torch import Tensor, nn
 
 from regard.attention import Attention
 from regard.attention.core import PreparedKeys
+from regard.attention.editing import standing
 from regard.attention.masks import Lengths, real_places
 from regard.attention.scores import Location
 from regard.attention.steps import join_steps
 from regard.attention.watch import Gazes, is_watched, note, watching_steps
 from regard.base.recipe import Options
 from regard.models.parts import Embedding, count_matrix_weights
+from regard.models.recurrent.written_out import edit_step
 
 REACH = 2  # symbols or frames to either side that a convolution sees
 
@@ -168,7 +170,7 @@ class Tacotron(nn.Module):
         states, looks = [], []
         with watching_steps(self.look) as watched:
             for place in range(steps):
-                state, voice, weights = self._step(narrowed[:, place], memory, voice)
+                state, voice, weights = self._step(narrowed[:, place], memory, voice, place)
                 states.append(state)
                 looks.append(weights)
         return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths, watched)
@@ -186,7 +188,7 @@ class Tacotron(nn.Module):
         looks: list[Tensor] = []
         with watching_steps(self.look) as watched:
             while bool(active.any()):
-                state, voice, weights = self._step(self.prenet(frame), memory, voice)
+                state, voice, weights = self._step(self.prenet(frame), memory, voice, len(states))
                 states.append(state)
                 looks.append(weights)
                 lengths = lengths + self.options.frames * active
@@ -195,15 +197,17 @@ class Tacotron(nn.Module):
         return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths, watched), lengths
 
     def _step(
-        self, narrowed: Float[Tensor, "batch prenet"], memory: SymbolMemory, voice: Voice
+        self, narrowed: Float[Tensor, "batch prenet"], memory: SymbolMemory, voice: Voice, place: int
     ) -> tuple[Float[Tensor, "batch both"], Voice, Float[Tensor, "batch symbol"]]:
         """Run one step; return the state that frames are made from, the decoder's new state, and where it looked."""
-        looking = self.looking(torch.cat([narrowed, voice.context, memory.speaker], dim=-1), voice.looking)
-        look = self.look.full(
-            looking[:, None, None], memory.keys, memory.values, memory.allowed, voice.seen[:, None, None]
-        )
-        context, weights = look.context[:, 0, 0], look.weights[:, 0, 0]
-        speaking = self.speaking(torch.cat([looking, context], dim=-1), voice.speaking)
+        with standing(place):
+            looking = self.looking(torch.cat([narrowed, voice.context, memory.speaker], dim=-1), voice.looking)
+            (looking,) = edit_step(self.looking, (looking,))
+            query, seen = looking[:, None, None], voice.seen[:, None, None]
+            look = self.look.full(query, memory.keys, memory.values, memory.allowed, seen, place)
+            context, weights = look.context[:, 0, 0], look.weights[:, 0, 0]
+            speaking = self.speaking(torch.cat([looking, context], dim=-1), voice.speaking)
+            (speaking,) = edit_step(self.speaking, (speaking,))
         state = torch.cat([speaking, context], dim=-1)
         return state, Voice(looking, speaking, context, voice.seen + weights), weights
 

@@ -19,7 +19,8 @@ from regard.viewing.texts import in_every_language, read_texts
 
 INDEX, DOCS, JUDGE = "index.html", "docs.html", "judge.html"  # the pages, which contain all texts
 CARD, COURSE = "card.html", "course.html"  # pages that have more to fill in
-_NOT_SENT = ("texts", FRAME, CARD, COURSE)  # only parts of other files
+ONE_FILE = "onefile.html"  # the frame of pages that work without a server
+_NOT_SENT = ("texts", "onefile", FRAME, ONE_FILE, CARD, COURSE)  # only parts of other files
 _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",

@@ -11,7 +11,7 @@ from importlib import resources
 PAGE = resources.files("regard") / "page"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w./-]+\.js)";\n+', re.MULTILINE)
 _TYPES = re.compile(r'^/\*\* @import \{[^}]*\} from "[^"]+" \*/\n+', re.MULTILINE)  # needed only for type checking
-_EXPORT = re.compile(r"^export (?=(?:async )?function|const|let)", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 
 
 def read_part(name: str) -> str:

@@ -53,7 +53,7 @@ def seal(entry: str, styles: Sequence[str], data: Any) -> str:
     style = "\n".join(read_part(f"styles/{name}") for name in styles)
     script = join_modules(f"views/{entry}")
     policy = (
-        f"default-src 'none'; style-src {_checksum(style)}; script-src {_checksum(script)}; img-src data:; "
+        f"default-src 'none'; style-src {policy_checksum(style)}; script-src {policy_checksum(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
     texts = data_block(texts_of(script))
@@ -66,7 +66,7 @@ def whole_steps(weights: np.ndarray) -> list[int]:
     return np.rint(weights * STEPS).astype(int).ravel().tolist()
 
 
-def _checksum(text: str) -> str:
+def policy_checksum(text: str) -> str:
     """Return the hash that allows an inline part in a policy (CSP 3, section 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 

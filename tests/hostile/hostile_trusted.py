@@ -13,6 +13,8 @@ _FOLDER = (
 
 TRUSTED: dict[str, str] = {
     "base.plugin_record": _FOLDER,
+    "onefile.runtime": "Files that are read only if they have the published checksums.",
+    "onefile.tokens": "The tokeniser of a model that has been loaded.",
     "promises.learning": _WORKING,
     "promises.using": _WORKING,
     "base.processes": "What Linux says of a process.",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.onefile import page as onefile_page
 from regard.serving.static import CARD, COURSE, page_files
 from regard.viewing import (
     choices,
@@ -56,7 +57,7 @@ PAGES = (
     windows,
     word_map,
 )
-ENTRIES = [f"views/{page.SCRIPT}" for page in PAGES]
+ENTRIES = [*(f"views/{page.SCRIPT}" for page in PAGES), onefile_page.ENTRY]
 # The pages that a server delivers, and their scripts.
 SERVED = {
     "index.html": "main.js",
@@ -156,11 +157,11 @@ def reached(entry: str) -> set[str]:
 
 def test_every_file_is_part_of_a_page() -> None:
     offline = {name for entry in ENTRIES for name in reached(entry)}
-    offline |= {f"styles/{name}" for page in PAGES for name in page.STYLES}
+    offline |= {f"styles/{name}" for page in (*PAGES, onefile_page) for name in page.STYLES}
     served = {name for page, script in SERVED.items() for name in (page, *reached(script), *addresses(page))}
     texts = {f"texts/{language}.json" for language in LANGUAGES}
     files = {name_of(path) for path in PAGE.rglob("*") if path.is_file()}
-    assert files == offline | served | texts | {sealed.FRAME}
+    assert files == offline | served | texts | {sealed.FRAME, onefile_page.FRAME}
 
 
 def test_a_view_knows_no_desk_and_a_part_neither() -> None:
@@ -203,6 +204,7 @@ def test_the_served_page_asks_for_all_its_scripts_at_once() -> None:
 
 def test_a_browser_finds_every_file_where_it_lies() -> None:
     sent = page_files()
-    unsent = {sealed.FRAME, CARD, COURSE, *(f"texts/{language}.json" for language in LANGUAGES)}
+    unsent = {sealed.FRAME, onefile_page.FRAME, CARD, COURSE, *(f"texts/{language}.json" for language in LANGUAGES)}
+    unsent |= {name_of(path) for path in (PAGE / "onefile").iterdir()}
     assert set(sent) | unsent == {name_of(path) for path in PAGE.rglob("*") if path.is_file()}
     assert sent["views/graph.js"].content == (PAGE / "views" / "graph.js").read_bytes()

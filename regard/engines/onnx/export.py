@@ -6,6 +6,7 @@ sentence may have several rows, a beam, over one memory. `step.onnx` is the same
 with the outputs that a search needs; `onnx_engine` drives it.
 """
 
+import io
 import json
 from pathlib import Path
 from typing import Any, Literal
@@ -37,6 +38,17 @@ def export_onnx(
     With `made_from`, the checksums of the model's own files, the engine uses the export as long as they match. With a
     `shortlist`, it writes only the tokens listed for a sentence.
     """
+    network = network_of(model)
+    with whole_folder(out, FOLDERS[ONNX]) as partial:
+        _write_graphs(model, network, partial, quantisation == "int8", shortlist is not None)
+        if shortlist is not None:
+            write_file(partial / LISTED, shortlist.to_bytes())
+        if made_from is not None:
+            write_record(partial, quantisation, made_from)
+
+
+def network_of(model: Loaded) -> Transformer:
+    """Return the network of a model; refuse one that has no ONNX graphs."""
     network = model.task.model
     if not isinstance(network, Transformer):
         raise Fault(f"An ONNX export needs a Transformer, and this model is of the family {model.recipe.family}.")
@@ -44,12 +56,21 @@ def export_onnx(
         raise Fault("ONNX exports need a Transformer encoder, and this model has model.encoder = 'recurrent'.")
     if network.options.copies:
         raise Fault("ONNX exports need a fixed vocabulary, and this model copies words (model.copies = true).")
-    with whole_folder(out, FOLDERS[ONNX]) as partial:
-        _write_graphs(model, network, partial, quantisation == "int8", shortlist is not None)
-        if shortlist is not None:
-            write_file(partial / LISTED, shortlist.to_bytes())
-        if made_from is not None:
-            write_record(partial, quantisation, made_from)
+    return network
+
+
+def watched_graphs(model: Loaded) -> dict[str, bytes]:
+    """Return int8 graphs for a page: the encoder, a step that also gives every head's attention, and their weights."""
+    with importing("onnx", "Writing a page with a model"):
+        from regard.engines.onnx.graph import OnnxGraph, Store
+        from regard.engines.onnx.transformer import encoder_graph, step_graph
+    network, facts, file = network_of(model), {"regard": __version__}, io.BytesIO()
+    store = Store(file, WEIGHTS)
+    graphs = {
+        ENCODER: encoder_graph(network, OnnxGraph(store, rounded=True), facts),
+        STEP: step_graph(network, OnnxGraph(store, rounded=True), facts, model.task.end, watched=True),
+    }
+    return {name: graph.SerializeToString() for name, graph in graphs.items()} | {WEIGHTS: file.getvalue()}
 
 
 def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:
@@ -74,12 +95,17 @@ def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bo
             write_file(folder / name, content)
 
 
-def _about(model: Loaded, network: Transformer) -> dict[str, Any]:
-    """Return what a runner of the graphs must know: special tokens, and the shape of an empty cache."""
-    task, data = model.task, model.recipe.data
+def cache_shape(network: Transformer) -> dict[str, int]:
+    """Return the shape of a decoder block's cache."""
     block = network.decoder[0]
     assert isinstance(block, DecoderBlock)
     heads = block.self_look
+    return {"heads": heads.key_value_heads, "key_depth": heads.key_depth, "value_depth": heads.value_depth}
+
+
+def _about(model: Loaded, network: Transformer) -> dict[str, Any]:
+    """Return what a runner of the graphs must know: special tokens, and the shape of an empty cache."""
+    task, data = model.task, model.recipe.data
     return {
         "regard": __version__,
         "languages": [data.source_language, data.target_language],
@@ -88,5 +114,5 @@ def _about(model: Loaded, network: Transformer) -> dict[str, Any]:
         "tokeniser": data.tokeniser.model_dump(),
         "longest": network.options.longest,
         "decoder_layers": network.options.decoder_layers,
-        "past": {"heads": heads.key_value_heads, "key_depth": heads.key_depth, "value_depth": heads.value_depth},
+        "past": cache_shape(network),
     }

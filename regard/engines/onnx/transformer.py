@@ -181,12 +181,15 @@ def candidates_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, st
     return graph.model("candidates", facts)
 
 
-def step_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str], end: int, listed: bool = False) -> Any:
+def step_graph(
+    network: Transformer, graph: OnnxGraph, facts: dict[str, str], end: int, listed: bool = False, watched: bool = False
+) -> Any:
     """Build the step for one sentence and one token per row, with the outputs that a search needs.
 
     These are the log-probabilities of the `count` best continuations of each row, that of the end, and each row's
     attention to the source, averaged over the heads of the last block but one. With `listed`, the input has the rows of
-    the output layer that may be written, the end first.
+    the output layer that may be written, the end first. With `watched`, the attention of every block and head is an
+    output too.
     """
     build = _Builder(network, graph)
     count = graph.input("count", TensorProto.INT64, [1])
@@ -206,6 +209,9 @@ def step_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str], en
     graph.output(graph.op("Gather", chances, graph.whole(0 if listed else end), axis=1), "end", ["row"])
     looked = graph.op("ReduceMean", looks[max(0, len(looks) - 2)], axes=[1, 2], keepdims=0)
     graph.output(looked, "attention", ["row", "source"])
+    for number, weights in enumerate(looks if watched else []):
+        by_head = graph.op("Squeeze", weights, graph.whole([2]))
+        graph.output(by_head, f"looks.{number}", ["row", f"heads.{number}", "source"])
     return graph.model("step", facts)
 
 

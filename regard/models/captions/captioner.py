@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from regard.attention import Attention
 from regard.attention.core import Look, PreparedKeys
+from regard.attention.editing import is_edited, side_by_side, standing
 from regard.attention.hard import Hard, Manner
 from regard.attention.reinforce import Baseline
 from regard.attention.scores import Additive
@@ -21,6 +22,7 @@ from regard.attention.steps import join_steps
 from regard.attention.watch import is_watched, note, watching_steps
 from regard.models.bounds import WIDEST
 from regard.models.captions.written import Annotations, Written
+from regard.models.recurrent.written_out import edit_step
 from regard.models.reinforcement import ReinforceOptions
 
 _OF_HARD = (*ReinforceOptions.model_fields, "expected", "outside_training")  # options of attention = "hard"
@@ -91,11 +93,12 @@ class PictureMemory(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """State of the decoder in each row: h and c, and how hard looks choose, if that is set."""
+    """State of the decoder in each row: h and c, how hard looks choose, if that is set, and the next word's place."""
 
     hidden: Float[Tensor, "row width"]
     cell: Float[Tensor, "row width"]
     manner: Int[Tensor, "row told"]
+    place: Int[Tensor, " row"]
 
 
 class Captioner(nn.Module):
@@ -150,31 +153,43 @@ class Captioner(nn.Module):
     def begin(self, memory: PictureMemory) -> Standing:
         mixes = self.options.outside_training == "mix" and not self.training
         manner = torch.full((len(memory.mean), int(mixes)), Manner.MIXED, device=memory.mean.device)
-        return Standing(self.first_hidden(memory.mean).tanh(), self.first_cell(memory.mean).tanh(), manner)
+        place = torch.zeros(len(memory.mean), dtype=torch.long, device=memory.mean.device)
+        return Standing(self.first_hidden(memory.mean).tanh(), self.first_cell(memory.mean).tanh(), manner, place)
 
     def write(self, target: Int[Tensor, "row time"], memory: PictureMemory, past: Standing) -> Written:
-        embedded = self.dropout(self.embedding(target))
+        first = int(past.place[0]) if is_edited() else 0
+        with standing(first, len(memory.mean)):
+            embedded = self.dropout(self.embedding(target))
+            states, contexts, looks, onward = self._steps(embedded, memory, past, first)
+            deep = embedded + self.of_state(states)
+            if self.of_context is not None:
+                deep = deep + self.of_context(contexts)
+            weights, log_probability, entropy = self._join(looks, embedded)
+            return Written(self.dropout(deep), onward, weights, log_probability, entropy)
+
+    def _steps(
+        self, embedded: Float[Tensor, "row time depth"], memory: PictureMemory, past: Standing, first: int
+    ) -> tuple[Tensor, Tensor, list[Look], Standing]:
+        """Return h and ẑ of all words, the looks, and the state after them; `first` is the first word's place."""
         hidden, cell, states, contexts, looks = past.hidden, past.cell, list[Tensor](), list[Tensor](), list[Look]()
         with watching_steps(self.look) as watched:
-            for word in embedded.unbind(dim=1):
-                if self.look is not None:
-                    looks.append(self._look_from(hidden, memory, past))
-                    contexts.append(self._weigh(hidden, looks[-1].context.flatten(0, 2)))
-                elif self.of_context is not None:
-                    mean = memory.mean.repeat_interleave(len(hidden) // len(memory.mean), dim=0)
-                    contexts.append(self._weigh(hidden, mean))
-                if contexts:
-                    word = torch.cat([word, contexts[-1].to(word.dtype)], dim=-1)
-                hidden, cell = self.lstm(word, (hidden, cell))
+            for place, word in enumerate(embedded.unbind(dim=1), first):
+                with standing(place, len(memory.mean)):
+                    if self.look is not None:
+                        looks.append(self._look_from(hidden, memory, past, place))
+                        contexts.append(self._weigh(hidden, looks[-1].context.flatten(0, 2)))
+                    elif self.of_context is not None:
+                        mean = memory.mean.repeat_interleave(len(hidden) // len(memory.mean), dim=0)
+                        contexts.append(self._weigh(hidden, mean))
+                    if contexts:
+                        word = torch.cat([word, contexts[-1].to(word.dtype)], dim=-1)
+                    hidden, cell = edit_step(self.lstm, self.lstm(word, (hidden, cell)))
                 states.append(hidden)
-        deep = embedded + self.of_state(torch.stack(states, dim=1))
-        if self.of_context is not None:
-            deep = deep + self.of_context(torch.stack(contexts, dim=1))
-        weights, log_probability, entropy = self._join(looks, embedded)
         if self.look is not None and is_watched():  # one gaze for all steps, as for every other attention
+            weights, _, _ = self._join(looks, embedded)
             note(self.look, self.look.looks_from, self.look.looks_at, weights[:, None], join_steps(watched))
-        standing = Standing(hidden, cell, past.manner)
-        return Written(self.dropout(deep), standing, weights, log_probability, entropy)
+        onward = Standing(hidden, cell, past.manner, past.place + len(states))
+        return torch.stack(states, dim=1), torch.stack(contexts, dim=1) if contexts else embedded, looks, onward
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
         return self.out(states)
@@ -196,13 +211,15 @@ class Captioner(nn.Module):
         comparing = score.of_query.weight.numel() + places * (score.energy.weight.numel() + depth)
         return once + places * score.of_key.weight.numel() + words * (each_word + comparing)
 
-    def _look_from(self, hidden: Float[Tensor, "row width"], memory: PictureMemory, past: Standing) -> Look:
+    def _look_from(self, hidden: Float[Tensor, "row width"], memory: PictureMemory, past: Standing, place: int) -> Look:
         """Look from every row at its picture; the rows of one picture are queries of one attention."""
         assert self.look is not None
         pictures = len(memory.mean)
         shape = (pictures, 1, len(hidden) // pictures)
         manners = past.manner.reshape(shape) if past.manner.shape[1] else None
-        return self.look.full(hidden.reshape(*shape, -1), memory.keys, memory.places, manners=manners)
+        places = side_by_side(place, 1, shape[2], hidden.device)
+        query = hidden.reshape(*shape, -1)
+        return self.look.full(query, memory.keys, memory.places, manners=manners, places=places)
 
     def _weigh(self, hidden: Float[Tensor, "row width"], context: Float[Tensor, "row depth"]) -> Tensor:
         return context if self.gate is None else self.gate(hidden).sigmoid() * context

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from regard.attention.editing import standing
 from regard.attention.heads import Cache
 from regard.attention.positions import Sinusoidal
 from regard.base.recipe import Options
@@ -92,13 +93,14 @@ class CaptionTransformer(nn.Module):
 
     def write(self, target: Int[Tensor, "row time"], memory: PlaceMemory, past: list[Cache]) -> Written:
         first = past[0].keys.shape[2] if past else 0
-        states, caches = self.dropout(self.positions(self.embedding(target), first)), list[Cache]()
-        for number, block in enumerate(self._decoder_blocks):
-            before = past[number] if past else None
-            states, cache = block(states, before, memory[number], None)
-            caches.append(cache)
-        nothing = states[:, 0, :0]
-        return Written(self.decoder_norm(states), caches, states[..., :0], nothing, nothing)
+        with standing(first, len(memory[0].keys)):
+            states, caches = self.dropout(self.positions(self.embedding(target), first)), list[Cache]()
+            for number, block in enumerate(self._decoder_blocks):
+                before = past[number] if past else None
+                states, cache = block(states, before, memory[number], None)
+                caches.append(cache)
+            nothing = states[:, 0, :0]
+            return Written(self.decoder_norm(states), caches, states[..., :0], nothing, nothing)
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
         """Return the products with the word embeddings."""

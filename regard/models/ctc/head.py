@@ -19,6 +19,11 @@ from regard.attention import note
 from regard.attention.masks import real_places
 from regard.models.ctc.prefixes import only_real_frames
 
+NOT_WEIGHTS = (
+    "This gaze shows probabilities that follow from the model's outputs. They mix nothing, so they cannot be edited; "
+    "edit the output or the state of a layer."
+)
+
 
 class CTCHead(nn.Module):
     """log y^t: for each frame the log-probabilities of all tokens and, last, of the blank."""
@@ -44,6 +49,7 @@ class Alignment(nn.Module):
     """
 
     looks_from, looks_at = "target", "source"
+    not_edited = NOT_WEIGHTS
 
     def forward(self, starts: Sequence[Float[Tensor, "row frame"]], lengths: Int[Tensor, " row"], frames: int) -> None:
         """Note the result of each step; `frames` frames belong to one source token."""

@@ -16,7 +16,7 @@ from regard.attention.watch import afford, is_watched, note
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.cell_names import CellName
-from regard.models.ctc.head import ctc_loss
+from regard.models.ctc.head import NOT_WEIGHTS, ctc_loss
 from regard.models.ctc.paths import best_alignment, best_path, log_likelihood, occupancy
 from regard.models.parts import count_matrix_weights
 from regard.models.recurrent.layers import Stack
@@ -90,6 +90,7 @@ class Occupancy(nn.Module):
     """
 
     looks_from, looks_at = "source", "labels"
+    not_edited = NOT_WEIGHTS
 
     def forward(
         self, frames: Float[Tensor, "batch frame symbol"], counts: Counts, labels: Labels, label_counts: Counts

@@ -21,10 +21,12 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.attention.editing import is_edited
 from regard.attention.watch import is_watched, note_window
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
-from regard.models.draw.filters import LOG_DISTANCE, LOG_VARIANCE, NUMBERS, Picture, place_grid
+from regard.models.draw.edited import EditedLstm, EditedWindow
+from regard.models.draw.filters import LOG_DISTANCE, LOG_VARIANCE, NUMBERS, Picture
 from regard.models.draw.loops import Rounds, begin_rounds
 from regard.models.draw.pointwise import PLAIN, Grids, Hidden, Said, add_patch, compiled_parts, remember, see
 
@@ -90,6 +92,7 @@ class Draw(nn.Module):
     """
 
     looks_from, looks_at = "steps", "picture"
+    not_edited = "DRAW has a window to read and one to write; edit the window of 'reading' or of 'writing'."
 
     def __init__(self, options: DrawOptions, height: int, width: int) -> None:
         super().__init__()
@@ -99,10 +102,11 @@ class Draw(nn.Module):
         input_size = 2 * (options.read**2 if options.attention else height * width)
         self.written = (options.write, options.write) if options.attention else (height, width)
         windows = 2 * NUMBERS if options.attention else 0
-        self.encode = nn.Linear(input_size + 2 * options.width, 4 * options.width)
+        self.encode = EditedLstm(input_size + 2 * options.width, 4 * options.width)
         self.infer = nn.Linear(options.width, 2 * options.latent)
-        self.decode = nn.Linear(options.latent + options.width, 4 * options.width)
+        self.decode = EditedLstm(options.latent + options.width, 4 * options.width)
         self.say = nn.Linear(options.width, windows + self.written[0] * self.written[1])
+        self.reading, self.writing = (EditedWindow(grid, height, width) for grid in (options.read, options.write))
         if options.attention:
             self._place_windows()
         # The initial canvas and the initial outputs of the two LSTMs are learnt.
@@ -128,7 +132,8 @@ class Draw(nn.Module):
     def forward(self, pictures: Picture, noise: Noise) -> Redrawn:
         """Redraw pictures with latents that deviate from the means of Q by `noise` times their deviations."""
         layers, canvas, encoder, decoder, said = self._begin(len(pictures))
-        compiles = self.compiles_step and pictures.is_cuda and torch.is_grad_enabled()
+        said = self._edit_reading(said, 0)
+        compiles = self.compiles_step and pictures.is_cuda and torch.is_grad_enabled() and not is_edited()
         grids = Grids(self.options.read, self.options.write) if self.options.attention else None
         seen = see(pictures, canvas, said, decoder.shown, encoder.shown, grids and grids.read)
         posteriors, windows = [], []
@@ -136,12 +141,15 @@ class Draw(nn.Module):
             # The first step's inputs have different strides and no gradient: they would need another compilation.
             parts = compiled_parts(grids, self.height, self.width) if compiles and number > 1 else PLAIN
             encoder = LstmState(*parts.remember(layers.encode(seen), encoder.cell))
+            encoder = LstmState(*self.encode.edited(encoder.shown, encoder.cell, number - 1))
             posteriors.append(layers.infer(encoder.shown))
             sums = layers.decode(parts.draw_latents(posteriors[-1], chance, decoder.shown))
             decoder = LstmState(*parts.remember(sums, decoder.cell))
+            decoder = LstmState(*self.decode.edited(decoder.shown, decoder.cell, number - 1))
             windows.append(said)
-            said = layers.say(decoder.shown)
+            said = self._edit_writing(layers.say(decoder.shown), number - 1)
             if number < noise.shape[1]:
+                said = self._edit_reading(said, number)
                 canvas, seen = parts.turn(pictures, canvas, said, decoder.shown, encoder.shown, grids)
         canvas = add_patch(canvas, said, grids and grids.write)
         if self.options.attention and is_watched(self):
@@ -153,13 +161,14 @@ class Draw(nn.Module):
         layers, canvas, _, decoder, _ = self._begin(len(latents))
         grid = self.options.write if self.options.attention else None
         canvases, windows = [], []
-        for latent in latents.unbind(dim=1):
-            decoder = LstmState(*remember(layers.decode(torch.cat([latent, decoder.shown], dim=1)), decoder.cell))
-            said = layers.say(decoder.shown)
+        for step, latent in enumerate(latents.unbind(dim=1)):
+            sums = layers.decode(torch.cat([latent, decoder.shown], dim=1))
+            decoder = LstmState(*self.decode.edited(*remember(sums, decoder.cell), step))
+            said = self._edit_writing(layers.say(decoder.shown), step)
             canvas = add_patch(canvas, said, grid)
             canvases.append(canvas.sigmoid())
             windows.append(said[:, NUMBERS : 2 * NUMBERS])
-        where = self._in_pixels(torch.stack(windows, dim=1), self.options.write) if self.options.attention else None
+        where = self._in_pixels(torch.stack(windows, dim=1), self.writing) if self.options.attention else None
         return Drawings(torch.stack(canvases, dim=1), where)
 
     def multiplications(self) -> int:
@@ -175,18 +184,24 @@ class Draw(nn.Module):
         layers = Layers(*rounds)
         return Begun(layers, self.first_canvas.expand(rows, -1, -1), encoder, decoder, layers.say(decoder.shown))
 
-    def _in_pixels(self, windows: Float[Tensor, "batch step 5"], grid: int) -> Float[Tensor, "batch step 4"]:
-        """Return where windows lie: across, down, side and σ in pixels from the upper left corner of the picture.
+    def _edit_reading(self, said: Said, step: int) -> Said:
+        """Return what the decoder says with the reading window of a step as edited."""
+        if not self.options.attention or not is_edited(self.reading):
+            return said
+        return torch.cat([self.reading(said[:, :NUMBERS], step), said[:, NUMBERS:]], dim=1)
 
-        The corner is half a pixel before the first pixel's centre. A side reaches from the first filter to the last,
-        with half a pixel on either end, so a window over the whole picture has the picture's side.
-        """
-        place = place_grid(windows.flatten(0, 1), grid, self.height, self.width)
-        deviation = (windows[..., LOG_VARIANCE] / 2).exp().flatten()
-        numbers = [place.across - 0.5, place.down - 0.5, (grid - 1) * place.distance + 1, deviation]
-        return torch.stack(numbers, dim=1).unflatten(0, windows.shape[:2])
+    def _edit_writing(self, said: Said, step: int) -> Said:
+        """Return what the decoder says with the writing window of a step as edited."""
+        if not self.options.attention or not is_edited(self.writing):
+            return said
+        read, written, patch = said.tensor_split([NUMBERS, 2 * NUMBERS], dim=1)
+        return torch.cat([read, self.writing(written, step), patch], dim=1)
+
+    def _in_pixels(self, windows: Float[Tensor, "batch step 5"], window: EditedWindow) -> Float[Tensor, "batch step 4"]:
+        """Return where windows lie: across, down, side and σ in pixels from the upper left corner of the picture."""
+        return window.numbers(windows.flatten(0, 1))[:, :4].unflatten(0, windows.shape[:2])
 
     def _note(self, windows: Float[Tensor, "batch step 5"]) -> None:
         """Note the reading windows for watchers."""
-        where = self._in_pixels(windows, self.options.read)
+        where = self._in_pixels(windows, self.reading)
         note_window(self, self.looks_from, self.looks_at, where[..., :2], where[..., 2:3])

@@ -6,12 +6,30 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard.attention.editing import edited_units, is_edited, place_of_step
 from regard.models.machines.stacked import StackedLinear
 
 ControllerKind = Literal["lstm", "feed-forward"]
 Given = Float[Tensor, "member row step input"]
 Prepared = Float[Tensor, "member row step sum"]
 Remembered = list[Float[Tensor, "member row width"]]
+
+
+class LstmLayer(StackedLinear):
+    """The recurrent map of an LSTM layer, whose state can be edited: the units of h, then those of c."""
+
+    edits = ("state",)
+
+    def edited(
+        self, hidden: Float[Tensor, "member row width"], cell: Float[Tensor, "member row width"]
+    ) -> tuple[Tensor, Tensor]:
+        """Return h and c after a step as edited, in all members alike."""
+        if not is_edited(self, "state"):
+            return hidden, cell
+        step, states = place_of_step(self, "state"), torch.cat([hidden, cell], dim=-1)
+        members = [edited_units(self, "state", member[:, None], step)[:, 0] for member in states]
+        hidden, cell = torch.stack(members).chunk(2, dim=-1)
+        return hidden, cell
 
 
 class LstmController(nn.Module):
@@ -28,7 +46,7 @@ class LstmController(nn.Module):
         below = [reads, *[width] * (layers - 1)]
         self.given = StackedLinear(members, inputs, 4 * width)
         self.recurrent = nn.ModuleList(
-            StackedLinear(members, depth + width, 4 * width, bias=layer > 0) for layer, depth in enumerate(below)
+            LstmLayer(members, depth + width, 4 * width, bias=layer > 0) for layer, depth in enumerate(below)
         )
 
     def prepare(self, inputs: Given) -> Prepared:
@@ -48,14 +66,14 @@ class LstmController(nn.Module):
         """Return the output of one step, and the new state."""
         below, states = reads, list[Tensor]()
         for layer, recurrent in enumerate(self.recurrent):
-            assert isinstance(recurrent, StackedLinear)
+            assert isinstance(recurrent, LstmLayer)
             hidden, cell = state[2 * layer : 2 * layer + 2]
             inputs = hidden if below is None else torch.cat([below, hidden], dim=-1)
             sums = recurrent(inputs) if layer else recurrent.added_to(prepared, inputs)
             gates, update = sums[..., : 3 * self.width].sigmoid(), sums[..., 3 * self.width :].tanh()
             enter, keep, leave = gates.chunk(3, dim=-1)
             cell = torch.addcmul(keep * cell, enter, update)
-            below = leave * cell.tanh()
+            below, cell = recurrent.edited(leave * cell.tanh(), cell)
             states += [below, cell]
         return states[-2], states
 

@@ -75,12 +75,13 @@ class DNC(Machine[DNCState]):
         content_address = by_content(key.unsqueeze(1), one_plus(strength), state.memory).squeeze(1)
         share = allocating.sigmoid()
         wrote = writing.sigmoid() * (share * allocate(usage) + (1 - share) * content_address)
+        wrote = self.edited(wrote.unsqueeze(1), self.options.read_heads).squeeze(1)
         memory = erase_and_add(state.memory, wrote.unsqueeze(1), erase.sigmoid().unsqueeze(1), add.unsqueeze(1))
         links, precedence = link(state.links, state.precedence, wrote)
         backward, forward = state.read @ links, state.read @ links.transpose(1, 2)
         content = by_content(keys.unflatten(1, (-1, self.options.depth)), one_plus(strengths), memory)
         before, same, after = modes.unflatten(1, (-1, MODES)).softmax(dim=-1).unsqueeze(-2).unbind(-1)
-        read = before * backward + same * content + after * forward
+        read = self.edited(before * backward + same * content + after * forward)
         return read @ memory, DNCState(memory, usage, precedence, links, wrote.unsqueeze(1), read)
 
     def addresses(self, state: DNCState) -> Addresses:

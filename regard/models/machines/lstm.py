@@ -7,9 +7,10 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.attention.editing import standing
 from regard.base.recipe import Options
 from regard.models.machines.controllers import Given, LstmController
-from regard.models.machines.machine import count_weights, draw_stacked
+from regard.models.machines.machine import OUTPUTS, count_weights, draw_stacked
 from regard.models.machines.stacked import StackedLinear
 
 
@@ -23,6 +24,7 @@ class LstmOptions(Options):
 class Lstm(nn.Module):
     """Layers of LSTM, and a linear map of the last one; several members may be trained side by side."""
 
+    outputs_lack_places = OUTPUTS
     slots: int = 0  # it has no memory
     head_names: Sequence[str] = ()
 
@@ -45,7 +47,8 @@ class Lstm(nn.Module):
         """Return the logits of every step; it has no slots."""
         prepared = self.layers.prepare(inputs)
         state, thoughts = self.layers.start(inputs), []
-        for step in prepared.unbind(2):
-            hidden, state = self.layers(step, None, state)
+        for number, step in enumerate(prepared.unbind(2)):
+            with standing(number):
+                hidden, state = self.layers(step, None, state)
             thoughts.append(hidden)
         return self.output(torch.stack(thoughts, dim=2).flatten(1, 2)).unflatten(1, inputs.shape[1:3])

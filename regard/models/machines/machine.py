@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.attention.editing import edited_weights, is_edited, place_of_step, standing
 from regard.attention.watch import is_watched, note
 from regard.base.recipe import Options
 from regard.models.machines.addressing import Addresses
@@ -17,6 +19,7 @@ from regard.models.machines.stacked import StackedLinear
 from regard.models.parts import draw_members
 
 State = TypeVar("State")
+OUTPUTS = "inside this model an output has the axes member, row and unit"
 
 
 class MachineOptions(Options):
@@ -32,6 +35,7 @@ class Heads(StackedLinear):
     """Map from the controller to the parameters of the heads: keys, gates, vectors to write."""
 
     looks_from, looks_at = "steps", "slots"
+    edits = ("weights",)
 
 
 class Machine(nn.Module, ABC, Generic[State]):
@@ -40,8 +44,11 @@ class Machine(nn.Module, ABC, Generic[State]):
         h_t = controller(x_t, r_{t−1}),  r_t = read by heads with parameters W_h h_t + b_h,  y_t = W_y [h_t, r_t] + b_y
 
     Several members, each with its own weights and memory, may be trained side by side. Tensors of the memory hold the
-    members' rows one after another. Nothing that is learnt depends on the number of slots.
+    members' rows one after another. Nothing that is learnt depends on the number of slots. An edit holds for all
+    members.
     """
+
+    outputs_lack_places = OUTPUTS
 
     def __init__(
         self,
@@ -99,9 +106,10 @@ class Machine(nn.Module, ABC, Generic[State]):
         state = self.start(members * rows, slots or self.slots, inputs)
         reads = inputs.new_zeros(members, rows, self.output.weight.shape[1] - self.controller.width)
         thoughts, looks, watched = [], [], is_watched(self.heads)
-        for step in prepared.unbind(2):
-            hidden, remembered = self.controller(step, reads, remembered)
-            read, state = self.access(self.heads(hidden).flatten(0, 1), state)
+        for number, step in enumerate(prepared.unbind(2)):
+            with standing(number):
+                hidden, remembered = self.controller(step, reads, remembered)
+                read, state = self.access(self.heads(hidden).flatten(0, 1), state)
             reads = read.flatten(1).unflatten(0, (members, rows))
             thoughts.append(torch.cat([hidden, reads], dim=-1))
             if watched:
@@ -109,6 +117,16 @@ class Machine(nn.Module, ABC, Generic[State]):
         if watched:
             note(self.heads, self.heads.looks_from, self.heads.looks_at, torch.stack(looks, dim=2))
         return self.output(torch.stack(thoughts, dim=2).flatten(1, 2)).unflatten(1, inputs.shape[1:3])
+
+    def edited(self, addresses: Addresses, first_head: int = 0) -> Addresses:
+        """Return the addresses of some heads as edited; `first_head` is the number of the first of them."""
+        if not is_edited(self.heads, "weights"):
+            return addresses
+        step = place_of_step(self.heads, "weights")
+        others = first_head, len(self.head_names) - first_head - addresses.shape[1]
+        all_heads = F.pad(addresses, (0, 0, *others)).unflatten(0, (len(self.output.weight), -1))
+        edited = torch.cat([edited_weights(self.heads, member.unsqueeze(2), None, step) for member in all_heads])
+        return edited[:, first_head : first_head + addresses.shape[1], 0]
 
 
 def draw_stacked(network: nn.Module, seeds: Sequence[int]) -> None:

@@ -73,7 +73,7 @@ class NTM(Machine[NTMState]):
         shifted = shift(
             interpolate(gates.sigmoid(), content, state.addresses), shifts.unflatten(1, (-1, steps)).softmax(dim=-1)
         )
-        addresses = sharpen(shifted, one_plus(powers))
+        addresses = self.edited(sharpen(shifted, one_plus(powers)))
         read = addresses[:, :readers] @ state.memory
         erased, added = erase.sigmoid().unflatten(1, (-1, depth)), add.tanh().unflatten(1, (-1, depth))
         return read, NTMState(erase_and_add(state.memory, addresses[:, readers:], erased, added), addresses)

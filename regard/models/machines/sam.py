@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor
 
+from regard.attention.editing import is_edited
+from regard.base.faults import Fault
 from regard.models.machines.addressing import Addresses, cosines, one_plus
 from regard.models.machines.controllers import ControllerKind
 from regard.models.machines.machine import Machine, MachineOptions, name_heads
@@ -85,6 +88,9 @@ class SAM(Machine[SAMState]):
         places = torch.cat([unused.unsqueeze(1), state.read_places.flatten(1)], dim=1)
         read_before = state.read_weights.flatten(1) / self.options.read_heads
         weights = amount * torch.cat([1 - again, again * read_before], dim=1)
+        if is_edited(self.heads, "weights"):
+            edited = self._edit(places[:, None], weights[:, None], state, self.options.read_heads)
+            places, weights = (part[:, 0] for part in edited)
         token = state.memory.write(unused, places, weights.unsqueeze(-1) * add.unsqueeze(1), state.token)
         used = _note_use(state.last_used, places, weights, state.step)
         return replace(state, token=token, last_used=used, written_places=places, written_weights=weights)
@@ -97,11 +103,33 @@ class SAM(Machine[SAMState]):
         slots = values.unflatten(1, (heads, near))
         scores = cosines(keys.unsqueeze(2), slots).squeeze(2)
         weights = (strengths.unsqueeze(-1) * scores).softmax(dim=-1)
+        if is_edited(self.heads, "weights"):
+            places, weights = self._edit(places, weights, state)
+            values, token = state.memory.read(places.flatten(1), token)
+            slots = values.unflatten(1, (heads, near))
         used = _note_use(state.last_used, places.flatten(1), weights.flatten(1), state.step)
         state = replace(
             state, token=token, step=state.step + 1, last_used=used, read_places=places, read_weights=weights
         )
         return (weights.unsqueeze(2) @ slots).squeeze(2), state
+
+    def _edit(
+        self,
+        places: Int[Tensor, "row head near"],
+        weights: Float[Tensor, "row head near"],
+        state: SAMState,
+        first_head: int = 0,
+    ) -> tuple[Int[Tensor, "row head near"], Float[Tensor, "row head near"]]:
+        """Return the slots of some heads and their weights as edited; a head keeps its number of slots."""
+        slots, near = state.last_used.shape[1], places.shape[2]
+        whole = weights.new_zeros(*weights.shape[:2], slots).scatter_add(2, places, weights)
+        edited = self.edited(whole, first_head)
+        if ((edited != 0).sum(dim=-1) > near).any():
+            raise Fault(f"A head of this sparse memory has weight on at most {near} slots, but is edited to more.")
+        few = min(slots, near)  # a write may name a slot twice
+        kept, unchanged = edited.topk(few, dim=-1), (edited == whole).all(dim=-1, keepdim=True)
+        new_places, new_weights = (F.pad(part, (0, near - few)) for part in (kept.indices, kept.values))
+        return torch.where(unchanged, places, new_places), torch.where(unchanged, weights, new_weights)
 
     def addresses(self, state: SAMState) -> Addresses:
         places = [*state.read_places.unbind(1), state.written_places]

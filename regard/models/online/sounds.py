@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard.attention.masks import real_places
 from regard.attention.watch import afford, is_watched, note
 from regard.models.bounds import WIDEST
+from regard.models.ctc.head import NOT_WEIGHTS
 from regard.models.online.learning import learn_to_write
 from regard.models.online.steps import Course, OnlineMemory, OnlineWriter, Standing, WritingOptions
 from regard.models.parts import Embedding
@@ -35,6 +36,7 @@ class Moments(nn.Module):
     """Looks from the frames at the labels: the probability of writing the next one there, and of waiting."""
 
     looks_from, looks_at = "source", "labels"
+    not_edited = NOT_WEIGHTS
 
     def forward(self, course: Course, counts: Counts, places: int) -> None:
         """Note the weights (row, frame, label + 1), waiting last; writing the end counts for no label."""

@@ -134,6 +134,10 @@ class Decision(nn.Module):
     """σ(v · h + c), the probability of writing; can be watched like an attention, with one place for each token."""
 
     looks_from, looks_at = "target", "source"
+    not_edited = (
+        "An online model decides where to write, and its gaze shows the decisions. They mix nothing, so they cannot be "
+        "edited; edit the output or the state of a layer."
+    )
 
     def __init__(self, width: int, first_chance: float | None = None) -> None:
         super().__init__()

@@ -67,6 +67,7 @@ class GruGates(NamedTuple):
 
 
 Step = Callable[[Tensor, Any, Weights], tuple[Any, Any]]
+Change = Callable[[int, Any], Any]  # from a place and the state after it to another state
 
 
 def vanilla_step(inputs: Inputs, state: HiddenState, weights: Weights) -> tuple[HiddenState, NoGates]:
@@ -179,6 +180,7 @@ def unroll(
     start: LstmState | None = None,
     *,
     backward: bool = False,
+    change: Change | None = None,
 ) -> tuple[LstmState, LstmGates]: ...
 @overload
 def unroll(
@@ -188,6 +190,7 @@ def unroll(
     start: HiddenState | None = None,
     *,
     backward: bool = False,
+    change: Change | None = None,
 ) -> tuple[HiddenState, GruGates]: ...
 @overload
 def unroll(
@@ -197,6 +200,7 @@ def unroll(
     start: HiddenState | None = None,
     *,
     backward: bool = False,
+    change: Change | None = None,
 ) -> tuple[HiddenState, NoGates]: ...
 @overload
 def unroll(
@@ -206,6 +210,7 @@ def unroll(
     start: HiddenState | LstmState | None = None,
     *,
     backward: bool = False,
+    change: Change | None = None,
 ) -> tuple[HiddenState | LstmState, NoGates | LstmGates | GruGates]: ...
 def unroll(
     module: nn.RNNBase,
@@ -214,10 +219,12 @@ def unroll(
     start: HiddenState | LstmState | None = None,
     *,
     backward: bool = False,
+    change: Change | None = None,
 ) -> Any:
     """Return the states and gates of whole rows (batch, time, width), read from the last place on if `backward`.
 
-    Only the first `lengths` places of each row are read; behind them states and gates are zero.
+    Only the first `lengths` places of each row are read; behind them states and gates are zero. `change` may replace
+    the state after each step, given the step's place, before the next step reads it.
     """
     step, weights = step_of(module), weights_of(module, backward)
     batch, time, _ = inputs.shape
@@ -227,6 +234,8 @@ def unroll(
     for place in reversed(range(time)) if backward else range(time):
         real = (place < ends)[:, None]
         after, step_gates = step(inputs[:, place], state, weights)
+        if change is not None:
+            after = change(place, after)
         state = type(state)(*(torch.where(real, new, old) for new, old in zip(after, state, strict=True)))
         states.append(type(state)(*(part * real for part in state)))
         gates.append(type(step_gates)(*(part * real for part in step_gates)))

@@ -15,10 +15,12 @@ from torch.func import functional_call
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 from torch.overrides import handle_torch_function, has_torch_function_variadic
 
+from regard.attention.editing import is_edited
 from regard.models.recurrent.dropout import LockedDropout
 from regard.models.recurrent.fused import end_to_end
 from regard.models.recurrent.logistic import Logistic
 from regard.models.recurrent.reset_first import ResetFirstGru
+from regard.models.recurrent.written_out import edit_step, read_written_out
 
 # State of a layer between two steps: (h,), and for an LSTM (h, c); each of shape (row, width).
 Hidden = tuple[Tensor, ...]
@@ -87,7 +89,7 @@ class Stack(nn.Module):
     def _read(self, layer: Any, inputs: Tensor, start: Tensor | Hidden | None) -> tuple[Tensor, Any]:
         """Run a layer, in training with some of its weights dropped."""
         if not self.weight_drop or not self.training:
-            return layer(inputs, start)
+            return _run(layer, inputs, start)
         dropped = {name: self._drop(name, weight) for name, weight in layer.named_parameters()}
         if self.cell not in _FUSED:
             return functional_call(layer, dropped, (inputs, start))
@@ -126,7 +128,7 @@ class Stack(nn.Module):
         packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
         layers = []
         for number, layer in enumerate(self.layers):
-            outputs, final = layer(packed._replace(data=self._between(packed.data, number)))
+            outputs, final = _run(layer, packed._replace(data=self._between(packed.data, number)))
             packed = packed._replace(data=self._around(packed.data, outputs.data, number))
             layers.append(packed)
         top = final[0] if self.cell == "lstm" else final
@@ -143,6 +145,9 @@ class Stack(nn.Module):
         return inputs, after
 
     def _cell(self, layer: Any, inputs: Tensor, state: Hidden) -> Hidden:
+        return edit_step(layer, self._fused_cell(layer, inputs, state))
+
+    def _fused_cell(self, layer: Any, inputs: Tensor, state: Hidden) -> Hidden:
         if self.cell not in _FUSED:
             return (layer.step(inputs, state[0]),)
         weights = (layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0)
@@ -168,6 +173,11 @@ class Stack(nn.Module):
         """Put the directions of a layer, which torch returns on the first axis, side by side."""
         tensors = final if self.cell == "lstm" else (final,)
         return tuple(tensor.transpose(0, 1).flatten(1) for tensor in tensors)
+
+
+def _run(layer: Any, inputs: Any, start: Any = None) -> tuple[Any, Any]:
+    """Run a layer: fused, or written out while its states are edited."""
+    return read_written_out(layer, inputs, start) if is_edited(layer, "state") else layer(inputs, start)
 
 
 def _padded(outputs: PackedSequence, inputs: Tensor) -> Tensor:

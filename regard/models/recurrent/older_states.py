@@ -18,6 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from regard.attention.editing import edited_units, is_edited
 from regard.models.recurrent.layers import orthogonal_
 
 States = Float[Tensor, "time batch width"]
@@ -102,6 +103,7 @@ def backpropagate_links(states: States, upstream: States, matrices: Matrices, li
 class LinkedLayer(nn.Module):
     """A layer with W, b and a matrix for each delay; subclasses say which steps renew which units."""
 
+    edits = ("state",)
     delays: tuple[int, ...] = (1,)
 
     def __init__(self, depth: int, width: int, matrices: int) -> None:
@@ -128,7 +130,22 @@ class LinkedLayer(nn.Module):
     def forward(self, inputs: Float[Tensor, "batch time depth"]) -> Float[Tensor, "batch time width"]:
         """Return the states of all steps, starting from zero."""
         driven, links = self.drive(inputs).contiguous(), self.links(inputs.shape[1])
-        return unroll_links(driven, self.matrices().to(driven.dtype), links).transpose(0, 1)
+        matrices = self.matrices().to(driven.dtype)
+        if is_edited(self, "state"):
+            return self._read_edited(driven, matrices, links).transpose(0, 1)
+        return unroll_links(driven, matrices, links).transpose(0, 1)
+
+    def _read_edited(self, driven: States, matrices: Matrices, links: Links) -> States:
+        """Return the states of all steps, each edited before a later step reads it."""
+        states: list[Tensor] = []
+        for time, count in enumerate(links.renewed):
+            sums = driven[time, :, :count]
+            for delay, matrix in zip(links.delays, matrices, strict=True):
+                if delay <= time:
+                    sums = sums + states[time - delay] @ matrix[:count].mT
+            state = sums.tanh() if count == self.width else torch.cat([sums.tanh(), states[-1][:, count:]], dim=1)
+            states.append(edited_units(self, "state", state[:, None], time)[:, 0])
+        return torch.stack(states)
 
     def multiplications(self, length: int) -> int:
         """Return the multiplications for a sequence of this length."""

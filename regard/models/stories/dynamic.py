@@ -19,6 +19,7 @@ from jaxtyping import Bool, Float
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.attention.editing import edited_units, is_edited
 from regard.attention.normalisers import softmax
 from regard.base.recipe import Options
 from regard.models.stories.rows import (
@@ -70,13 +71,14 @@ class DynamicMemory(StoryNetwork):
         facts = self._read(self._drop(self._encode(rows.facts)), is_fact)
         projected = self.episode.project(facts)
         memory, looks = question, []
-        for _ in range(self.options.episodes):
-            gates = self._look(facts, memory, question, is_fact)
+        for episode in range(self.options.episodes):
+            gates = self.watched.edited(self._look(facts, memory, question, is_fact), is_fact, episode)
             state = torch.zeros_like(question)
             for slot in range(facts.shape[2]):
                 gate = gates[:, :, slot, None]
                 state = torch.lerp(state, self.episode(projected[:, :, slot], state), gate)
-            memory = self.memory(self.memory.project(state), memory)
+                state = self.episode.edited(state, slot)
+            memory = self.memory.edited(self.memory(self.memory.project(state), memory), episode)
             looks.append(gates)
         all_looks = torch.stack(looks, dim=2)
         self.watched(all_looks, self)
@@ -93,7 +95,8 @@ class DynamicMemory(StoryNetwork):
         projected = self.reader.project(sentences)
         state, states = torch.zeros_like(sentences[:, :, 0]), []
         for slot in range(sentences.shape[2]):
-            state = torch.where(is_fact[:, slot, None], self.reader(projected[:, :, slot], state), state)
+            after = self.reader.edited(self.reader(projected[:, :, slot], state), slot)
+            state = torch.where(is_fact[:, slot, None], after, state)
             states.append(state)
         return torch.stack(states, dim=2)
 
@@ -118,11 +121,19 @@ class DynamicMemory(StoryNetwork):
 class StackedGRU(nn.Module):
     """A gated recurrent unit (Cho et al. 2014) for each member; inputs are projected for all times at once."""
 
+    edits = ("state",)
+
     def __init__(self, members: int, width: int) -> None:
         super().__init__()
         self.inner = nn.Parameter(torch.empty(members, width, 3 * width))
         self.outer = nn.Parameter(torch.empty(members, width, 3 * width))
         self.bias = nn.Parameter(torch.empty(members, 1, 3 * width))
+
+    def edited(self, state: States, place: int) -> States:
+        """Return the state after a step as edited, in all members alike."""
+        if not is_edited(self, "state"):
+            return state
+        return torch.stack([edited_units(self, "state", member[:, None], place)[:, 0] for member in state])
 
     def project(self, inputs: Tensor) -> Tensor:
         """Return the contribution of inputs (member, *place, width) to the gates and the candidate."""

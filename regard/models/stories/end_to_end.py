@@ -83,7 +83,7 @@ class MemoryNetwork(StoryNetwork):
         is_fact, looks = rows.is_fact, []
         for hop in range(self.options.hops):
             at = hop if self.carried is None else 0
-            weights = self._look(state, memories[:, at], is_fact)
+            weights = self.watched.edited(self._look(state, memories[:, at], is_fact), is_fact, hop)
             context = (weights.unsqueeze(2) @ memories[:, at + 1]).squeeze(2)
             state = context + (state if self.carried is None else state @ self.carried.transpose(1, 2))
             looks.append(weights)

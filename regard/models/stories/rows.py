@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from regard.attention.editing import edited_weights, is_edited
 from regard.attention.masks import real_places
 from regard.attention.watch import is_watched, note
 from regard.models.parts import draw_members
@@ -55,9 +56,11 @@ class Reading:
 class StoryNetwork(nn.Module):
     """A stack of restarts. `train_errors` holds the training error of each; the one with the lowest answers.
 
-    `linear` is 1 for each restart whose hops currently have no softmax; None if hops always have one.
+    `linear` is 1 for each restart whose hops currently have no softmax; None if hops always have one. An edit holds for
+    all restarts.
     """
 
+    outputs_lack_places = "inside this model an output has the axes restart, row and unit"
     train_errors: Tensor
     linear: Tensor | None
 
@@ -82,9 +85,19 @@ class StoryNetwork(nn.Module):
 
 
 class Watched(nn.Module):
-    """Shows the hops of the chosen restart to watchers."""
+    """Shows the hops of the chosen restart to watchers, and lets their weights be edited."""
 
     looks_from, looks_at = "hops", "facts"
+    edits = ("weights",)
+
+    def edited(
+        self, looks: Float[Tensor, "member batch slot"], is_fact: Bool[Tensor, "batch slot"], hop: int
+    ) -> Float[Tensor, "member batch slot"]:
+        """Return where all members look in a hop, as edited."""
+        if not is_edited(self, "weights"):
+            return looks
+        members = [edited_weights(self, look[:, None, None], is_fact[:, None, None], hop) for look in looks]
+        return torch.stack(members)[:, :, 0, 0]
 
     def forward(self, looks: Float[Tensor, "member batch hop slot"], network: StoryNetwork) -> None:
         if is_watched(self):

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths
+from regard.attention.editing import standing
 from regard.attention.heads import Cache, MultiHead
 from regard.attention.masks import real_places
 from regard.attention.positions import Learned
@@ -43,11 +44,12 @@ class Blocks(nn.Module):
 
     def forward(self, states: States, memory: list[Cache] | None = None) -> tuple[States, list[Cache]]:
         before = memory[0].keys.shape[2] if memory else 0
-        states, caches = self.dropout(self.places(states, before)), []
-        for number, block in enumerate(self.blocks):
-            states, cache = block(states, memory[number] if memory else None, Causal(), before)
-            caches.append(cache)
-        return self.norm(states), caches
+        with standing(before):
+            states, caches = self.dropout(self.places(states, before)), []
+            for number, block in enumerate(self.blocks):
+                states, cache = block(states, memory[number] if memory else None, Causal(), before)
+                caches.append(cache)
+            return self.norm(states), caches
 
     def summary(self, states: Entering, lengths: Int[Tensor, " batch"]) -> Float[Tensor, "batch width"]:
         """Return the mean over the steps of each drawing, each of which has seen all others."""

@@ -11,6 +11,7 @@ from regard.attention.masks import real_places
 from regard.attention.watch import afford, is_watched, note
 from regard.base.pauses import between_steps
 from regard.models.bounds import WIDEST
+from regard.models.ctc.head import NOT_WEIGHTS
 from regard.models.ctc.network import RecogniserOptions, count_looking, frame_reader, read_frames
 from regard.models.parts import Embedding, count_matrix_weights
 from regard.models.transcriber import Counts, Labels, LearntLabels, Span, stack_frames
@@ -49,6 +50,7 @@ class WritingShares(nn.Module):
     """
 
     looks_from, looks_at = "source", "labels"
+    not_edited = NOT_WEIGHTS
 
     def forward(self, lattice: Lattice) -> None:
         """Note the weights (row, frame, label + 1); if a frame writes several labels, they share it."""

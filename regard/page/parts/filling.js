@@ -3,7 +3,7 @@
 import { byId } from "./common.js";
 import { languageChoice, say } from "./texts.js";
 
-const KINDS = { say: "textContent", sayLabel: "ariaLabel", sayHint: "placeholder" };
+const FILLED = { say: "textContent", sayLabel: "ariaLabel", sayHint: "placeholder" };
 
 /**
  * Fill in texts, labels for screen readers and placeholders of fields, and list the languages.
@@ -13,7 +13,7 @@ export function fillTexts(keep) {
   /** @type {NodeListOf<any>} */
   const marked = document.querySelectorAll("[data-say], [data-say-label], [data-say-hint]");
   for (const each of marked) {
-    for (const [name, property] of Object.entries(KINDS)) {
+    for (const [name, property] of Object.entries(FILLED)) {
       if (each.dataset[name]) each[property] = say(each.dataset[name]);
     }
   }

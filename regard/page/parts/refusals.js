@@ -33,7 +33,7 @@ function patternsOf(group) {
 }
 
 /** @param {string} value */
-const shown = (value) => (GROUPED.test(value) ? inLanguage(Number(value.replaceAll(",", ""))) : value);
+const regrouped = (value) => (GROUPED.test(value) ? inLanguage(Number(value.replaceAll(",", ""))) : value);
 
 /**
  * A sentence of the server in the language of the page, if this group has a text for it.
@@ -46,7 +46,7 @@ export function inPageLanguage(sentence, group = "refusals") {
   if (numbered) return say("refusals.text", { number: numbered[1], sentence: inPageLanguage(numbered[2], group) });
   for (const { name, names, pattern } of patternsOf(group)) {
     const found = pattern.exec(sentence);
-    if (found) return say(name, Object.fromEntries(names.map((each, place) => [each, shown(found[place + 1])])));
+    if (found) return say(name, Object.fromEntries(names.map((each, place) => [each, regrouped(found[place + 1])])));
   }
   return sentence;
 }

@@ -41,6 +41,6 @@ class CopiedItem:
     def units(self, item: Any, question: Question) -> frozenset[int] | None:
         items = str(item).split()
         # A machine reads all units, the items and a marker, before it answers; its places count all steps.
-        places = [step - len(question.names) for step in question.queries]
+        places = [step - len(question.names) for step in question.queries or ()]
         is_right = [items[place] for place in places if 0 <= place < len(items)] == [question.chosen]
         return frozenset(places) if is_right else None

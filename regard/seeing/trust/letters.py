@@ -36,6 +36,6 @@ class Letters:
             return None
         sources = sources_of_outputs(letters)
         first = next((unit for unit, name in enumerate(question.names) if letters[0] in name), None)
-        if first is None or not all(place < len(sources) for place in question.queries):
+        if first is None or not all(place < len(sources) for place in question.queries or ()):
             return None
-        return frozenset(first + sources[place] for place in question.queries) or None
+        return frozenset(first + sources[place] for place in question.queries or ()) or None

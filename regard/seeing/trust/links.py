@@ -27,7 +27,8 @@ class WordLinks:
 
     @property
     def name(self) -> str:
-        return "pronouns and their antecedents" if "pronouns" in self.corpus else "word links"
+        language = "Russian" if self.corpus.endswith("-ru") else "Portuguese"
+        return f"{'pronouns and antecedents' if 'pronouns' in self.corpus else 'word links'}, {language}"
 
     @classmethod
     def of(cls, model: Loaded) -> "WordLinks | None":
@@ -53,7 +54,7 @@ class WordLinks:
         if pair is None or pair.target != output:
             return None
         target_words = token_words(self.task.target_for(text), output)
-        words = {target_words[place] for place in question.queries if place < len(target_words)}
+        words = {target_words[place] for place in question.queries or () if place < len(target_words)}
         sources = frozenset().union(*(source_words(pair, word) for word in words))
         return frozenset(
             unit for unit, word in enumerate(token_words(self.task.source_for(text), text)) if word in sources

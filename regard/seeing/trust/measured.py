@@ -59,7 +59,7 @@ def measure_maps(model: Loaded, count: int, methods: Sequence[str] = (), progres
         chance = random_curves(question, _ORDERS)
         for method in (*(methods or METHODS), RANDOM):
             try:
-                scores = scores_of(question, method, asked)
+                scores = scores_of(question, method, [model.recipe.seed, asked])
             except Fault as fault:
                 refused[method] = str(fault)
                 continue
@@ -81,10 +81,10 @@ def probability_of(question: Question) -> float:
     return exp(float(question.log_probability(question.inputs[None])))
 
 
-def scores_of(question: Question, method: str, number: int) -> Sequence[float]:
-    """Return the scores of a method, or random ones, which depend only on the number of the decision."""
+def scores_of(question: Question, method: str, draw: Sequence[int]) -> Sequence[float]:
+    """Return the scores of a method, or random ones, which depend only on `draw`: the run's seed and the decision."""
     if method == RANDOM:
-        return list(np.random.default_rng([2, number]).uniform(size=len(question.names)))
+        return list(np.random.default_rng([2, *draw]).uniform(size=len(question.names)))
     return map_of(question, method).scores
 
 

@@ -8,10 +8,12 @@ import numpy as np
 
 from regard.loading import Loaded
 from regard.seeing.trust.agreement import Agreement, agreement
-from regard.seeing.trust.curves import Faithfulness, faithfulness
+from regard.seeing.trust.curves import Faithfulness, faithfulness, random_curves
 from regard.seeing.trust.known import Truth
 from regard.seeing.trust.truths import truth_for
 from regard.seeing.why.decision import Question
+from regard.seeing.why.maps import Map
+from regard.viewing.tables import WordTable
 
 # What a figure has to be for a map to be good, and what it says.
 FIGURES = {
@@ -37,20 +39,31 @@ class Trust:
     truth: str = ""  # what is known, such as "word links"
     true_units: Sequence[int] = ()
 
-    def lines(self) -> list[str]:
-        """Return the figures for a terminal."""
-        lines = [f"{'':18} {'map':>6} {'random':>15}   good is"]
+    def rows(self) -> list[list[str]]:
+        """Return the figures as words: name, map, random orders, what is good, and what the figure says."""
+        rows = []
         for name, figure in self.faithfulness.figures().items():
-            good, meaning = FIGURES[name]
             chance = f"{figure.random:.3f} ± {figure.deviation:.3f}"
-            lines.append(f"{name:18} {figure.value:6.3f} {chance:>15}   {good}: {meaning}")
-        if self.agreement is None:
-            return [*lines, "truth: nobody knows which units matter here"]
-        lines.append(f"truth: {self.truth}")
-        for name, value in self.agreement.figures().items():
-            chance = f"{self.agreement.chance()[name]:.3f}"
-            lines.append(f"{name:18} {value:6.3f} {chance:>15}   high: {AGREEMENTS[name]}")
-        return lines
+            rows.append([name, f"{figure.value:.3f}", chance, *FIGURES[name]])
+        if self.agreement is not None:
+            chances = self.agreement.chance()
+            for name, value in self.agreement.figures().items():
+                rows.append([f"truth: {name}", f"{value:.3f}", f"{chances[name]:.3f}", "high", AGREEMENTS[name]])
+        return rows
+
+    def table(self, method: str) -> WordTable:
+        """Return the figures as a table below the map."""
+        known = f"The truth is known here: {self.truth}." if self.truth else "Nobody knows which units matter here."
+        columns = ["figure", "map", "random", "good is", "what it says"]
+        return WordTable(f"How far to trust {method}", columns, self.rows(), known)
+
+    def sentence(self, method: str) -> str:
+        """Return the figures in one line, for the title of a picture."""
+        figures = self.faithfulness.figures()
+        parts = [f"{name} {figures[name].value:.2f} (random {figures[name].random:.2f})" for name in FIGURES]
+        if self.agreement is not None:
+            parts.append(f"agreement with {self.truth} {self.agreement.area:.2f} (random 0.50)")
+        return f"{method}: {', '.join(parts)}"
 
     def numbers(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON and pages."""
@@ -78,13 +91,19 @@ class Trust:
         return numbers
 
 
-def trust_of(model: Loaded, item: Any, question: Question, scores: Sequence[float]) -> Trust:
-    """Return how far to trust scores that answer a question about an item."""
-    found, truth = faithfulness(question, scores), truth_for(model)
-    probability, units = float(np.exp(found.curves.deletion[0])), true_units(truth, item, question)
-    if truth is None or not units:
-        return Trust(probability, found)
-    return Trust(probability, found, agreement(scores, units), truth.name, sorted(units))
+def trust_in(model: Loaded, item: Any, question: Question, maps: Sequence[Map]) -> list[Trust]:
+    """Return how far to trust each of the maps that answer one question about an item."""
+    truth, chance = truth_for(model), random_curves(question)
+    units = true_units(truth, item, question)
+    reports = []
+    for found in maps:
+        faithful = faithfulness(question, found.scores, chance)
+        probability = float(np.exp(faithful.curves.deletion[0]))
+        if truth is None or not units:
+            reports.append(Trust(probability, faithful))
+        else:
+            reports.append(Trust(probability, faithful, agreement(found.scores, units), truth.name, sorted(units)))
+    return reports
 
 
 def true_units(truth: Truth | None, item: Any, question: Question) -> frozenset[int]:

@@ -48,7 +48,7 @@ class NamedShapes:
         if not isinstance(side, Cells) or side.grid is None or len(question.names) != side.grid[0] * side.grid[1]:
             return None
         owners = described(question.output.strip(), shapes)
-        chosen = [owners[place] for place in question.queries if place < len(owners)]
+        chosen = [owners[place] for place in question.queries or () if place < len(owners)]
         return frozenset().union(*(cells_of(shape, side.grid) for shape in chosen if shape)) or None
 
     def _shapes(self, name: str) -> list[Shape]:

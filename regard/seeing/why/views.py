@@ -9,6 +9,7 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.base.progress import Remark, ignore_remark
 from regard.loading import Loaded
+from regard.seeing.trust.report import Trust, trust_in
 from regard.seeing.why.decision import Question
 from regard.seeing.why.gazing import USUAL, WhichAttention
 from regard.seeing.why.interventions import Grid, ablate_heads, ablate_units, patch_from
@@ -26,7 +27,8 @@ from regard.viewing.written import visible_name
 
 ALL = "all"
 LENS, PATCHING, HEADS, UNITS = "lens", "patching", "heads", "units"
-CHOICES = (*METHODS, LENS, PATCHING, HEADS, UNITS, ALL)
+INSIDE = (LENS, PATCHING, HEADS, UNITS)  # methods that show what happens inside a model
+CHOICES = (*METHODS, *INSIDE, ALL)
 MOST_UNITS = 20  # feed-forward units listed
 
 # What a score of each method means, below its table.
@@ -55,6 +57,7 @@ class WhyRequest:
     head: int | None = None
     tokens: bool = False  # show tokens instead of whole words
     other: str | None = None  # the input whose states patching puts into this one
+    trust: bool = False  # also say how far to trust the maps
 
     def __post_init__(self) -> None:
         if self.method not in CHOICES:
@@ -65,6 +68,10 @@ class WhyRequest:
             needed = "Patching takes states from another input; give one to take them from (--from)."
             surplus = f"Another input to take states from goes with patching; omit it with {self.method}."
             raise Fault(needed if self.other is None else surplus)
+        if self.trust and self.method in INSIDE:
+            raise Fault(
+                f"Only scores of the input's units can be trusted or not, and {self.method} gives none; omit trust."
+            )
 
     @property
     def which(self) -> WhichAttention:
@@ -76,13 +83,17 @@ def view_why(model: Loaded, item: Any, request: WhyRequest, remark: Remark = ign
     question = ask(model, item, request.output, request.place, request.word)
     heading = f"{show_word(question.text)} → {show_word(question.output)}"
     about = _about(question, request.method)
-    if request.method in (LENS, PATCHING, HEADS, UNITS):
+    if request.method in INSIDE:
         return View(heading, DrawnTables(_tables_inside(model, question, request)), about)
     maps, refusals = maps_for(question, request)
     for text in (*refusals.values(), *(f"{found.method}: {text}" for found in maps for text in found.remarks)):
         remark(text)
-    numbers = [{"method": found.method, "scores": list(found.scores)} for found in maps]
-    return View(heading, _drawing(question, maps, request.tokens), about | {"maps": numbers, "refused": refusals})
+    numbers: list[dict[str, Any]] = [{"method": found.method, "scores": list(found.scores)} for found in maps]
+    trust = trust_in(model, item, question, maps) if request.trust else []
+    for row, measured in zip(numbers, trust, strict=False):
+        row["trust"] = measured.numbers()
+    drawing = _drawing(question, maps, request.tokens, trust)
+    return View(heading, drawing, about | {"maps": numbers, "refused": refusals})
 
 
 def _tables_inside(model: Loaded, question: Question, request: WhyRequest) -> TableLesson:
@@ -131,21 +142,22 @@ def _about(question: Question, method: str) -> dict[str, Any]:
     }
 
 
-def _drawing(question: Question, maps: Sequence[Map], tokens: bool) -> Drawing:
-    """Return the maps over a picture, a video or a sound, or as a table of units."""
+def _drawing(question: Question, maps: Sequence[Map], tokens: bool, trust: Sequence[Trust]) -> Drawing:
+    """Return the maps over a picture, a video or a sound, or as a table of units, and how far to trust them."""
     side = question.side
+    measured = list(zip([found.method for found in maps], trust, strict=False))
+    title = " ".join([_title(question), *(figures.sentence(method) for method, figures in measured)])
     if isinstance(side, Cells | Video):
         names = [found.method for found in maps]
         looks_from = Words(names, names, range(len(names)))
         blocks = [Block("", np.stack([_shade(found) for found in maps])[None])]
-        return drawing_of(LooksBetween("why", _title(question), "", looks_from, side, blocks), DrawingRequest())
+        return drawing_of(LooksBetween("why", title, "", looks_from, side, blocks), DrawingRequest())
     if isinstance(side, Frames):
         weights = np.stack([_shade(found) for found in maps], axis=1)[None]
         methods = Steps([found.method for found in maps])
-        return drawing_of(
-            LooksBetween("why", _title(question), "", side, methods, [Block("", weights)]), DrawingRequest()
-        )
-    return DrawnTables(TableLesson(_title(question), _tables(question, maps, tokens)))
+        return drawing_of(LooksBetween("why", title, "", side, methods, [Block("", weights)]), DrawingRequest())
+    tables = [*_tables(question, maps, tokens), *(figures.table(method) for method, figures in measured)]
+    return DrawnTables(TableLesson(_title(question), tables))
 
 
 def _title(question: Question) -> str:

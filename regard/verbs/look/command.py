@@ -116,6 +116,12 @@ _Word = Annotated[str | None, typer.Option(help="With --why: the word of the out
 _From = Annotated[
     str | None, typer.Option("--from", help="With --why patching: the input whose states are put into this one.")
 ]
+_Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="With --why: also print how far to trust the map, compared with chance and with the truth."
+    ),
+]
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output files.")]
 
 # Options for one view only.
@@ -124,8 +130,8 @@ _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {
     "--beam": ("width", "length_penalty"),
     "--next": ("prefix", "at", "bars", *_SAMPLING),
+    "--why": ("output", "place", "word", "other", "trust"),
     "--examples": nearest.OPTIONS,
-    "--why": ("output", "place", "word", "other"),
 }
 _OF_STATES = ("--contexts", "--examples")  # views of states instead of attention
 _ALSO_WHY = ("layer", "head", "tokens")  # options of attention that go with --why too
@@ -173,6 +179,7 @@ def command(
     place: _Place = None,
     word: _Word = None,
     other: _From = None,
+    trust: _Trust = False,
     zero_head: ZeroHead = None,
     edit: EditFile = None,
     save_edit: SaveEdit = None,
@@ -271,7 +278,7 @@ def _view_why(context: typer.Context, model: "Loaded", item: str) -> "View":
     params = context.params
     place = None if params["place"] is None else params["place"] - 1
     chosen = (params["output"], place, params["word"], params["layer"], params["head"], params["tokens"])
-    return view_why(model, item, WhyRequest(params["why"], *chosen, params["other"]), remark)
+    return view_why(model, item, WhyRequest(params["why"], *chosen, params["other"], params["trust"]), remark)
 
 
 def _view_contexts(model: "Loaded", word: str, sources: list[TextInput]) -> "View":

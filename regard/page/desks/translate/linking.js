@@ -9,13 +9,14 @@ import { wordsOf } from "./writing.js";
 /** @import { Place } from "./writing.js" */
 
 /**
- * Highlight a word and all words aligned to it, or none: `origin` is a panel, or null for the source text.
- * @type {(panels: Panel[], origin: Panel | null, place: Place | null) => void}
+ * Highlight a word and all words aligned to it, or none: `origin` is a panel, or null for the source text. `hint` names
+ * the text that says what pointing does.
+ * @type {(panels: Panel[], origin: Panel | null, place: Place | null, hint?: string) => void}
  */
-export function light(panels, origin, place) {
+export function light(panels, origin, place, hint = "links.hint") {
   document.querySelectorAll(".lit, .pointed").forEach((each) => each.classList.remove("lit", "pointed"));
   const readout = byId("link-readout");
-  if (!place) return readout.replaceChildren(panels.some(({ sentences }) => sentences.length) ? say("links.hint") : "");
+  if (!place) return readout.replaceChildren(panels.some(({ sentences }) => sentences.length) ? say(hint) : "");
   const { sentence, word } = place;
   const read = origin ? linked(origin, sentence, word, 1, 0) : [word];
   read.forEach((each) => mark(byId("mirror"), sentence, each, "lit"));
@@ -24,7 +25,7 @@ export function light(panels, origin, place) {
     written.forEach((each) => mark(panel.output, sentence, each, "lit"));
   }
   mark(origin ? origin.output : byId("mirror"), sentence, word, "pointed");
-  readout.replaceChildren(...told(panels, origin, place, read));
+  readout.replaceChildren(...linkSentence(panels, origin, place, read));
 }
 
 /**
@@ -46,7 +47,7 @@ function mark(holder, sentence, word, kind) {
  * The same links, described in a sentence.
  * @type {(panels: Panel[], origin: Panel | null, place: Place, read: number[]) => Child[]}
  */
-function told(panels, origin, { sentence, word }, read) {
+function linkSentence(panels, origin, { sentence, word }, read) {
   /** @type {(text: string | undefined, places: number[], language: string) => HTMLElement} */
   const named = (text, places, language) => {
     const all = wordsOf(text ?? "");

@@ -1,0 +1,78 @@
+"""Export a translator as one HTML file: its graphs in int8, its tokenisers and what the page tells about it."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from regard.base.faults import Fault
+from regard.base.model_folder import read_recipe
+from regard.base.progress import Progress, silent
+from regard.decoding.options import DecodingOptions
+from regard.engines.beam_rules import first_unsupported
+from regard.engines.onnx.export import cache_shape, network_of, watched_graphs
+from regard.loading import Loaded
+from regard.onefile.page import write_page
+from regard.onefile.runtime import find_runtime
+from regard.onefile.tokens import tokeniser_data
+from regard.runs.about import data_names, hardly_trained, read_about
+from regard.viewing.sealed import named_language
+
+SEARCH = ("beam", "length_penalty", "length_penalty_kind", "stop", "longest_ratio", "longest_extra")
+
+
+def export_html(
+    model: Loaded, folder: Path, place: Path, runtime: Path | None = None, progress: Progress = silent
+) -> int:
+    """Write the translator of a model folder as an .html file; return the size of the file.
+
+    `runtime` is the npm package of onnxruntime-web; without it the cached one is used, or it is downloaded.
+    """
+    if place.suffix.lower() != ".html":
+        raise Fault(f"A page is an .html file, and {place} does not end in .html.")
+    data = page_data(model, folder)
+    graphs = watched_graphs(model)
+    return write_page(place, data, graphs, find_runtime(runtime, progress))
+
+
+def page_data(model: Loaded, folder: Path) -> dict[str, Any]:
+    """Return what the scripts of a page need besides the graphs; refuse a model that they cannot run."""
+    network, task = network_of(model), model.task
+    recipe: Any = model.recipe  # of a translator
+    search: DecodingOptions = recipe.decoding
+    if name := first_unsupported(search):
+        raise Fault(f"Pages cannot follow decoding.{name} = {getattr(search, name)!r}; serve this model instead.")
+    sides = recipe.data.tokeniser.by_side()
+    tokenisers = {"source": tokeniser_data(task.source, sides[0])}
+    if len(sides) > 1:
+        tokenisers["target"] = tokeniser_data(task.target, sides[1])
+    shape = cache_shape(network)
+    return {
+        "model": _facts(model, folder),
+        "search": {name: getattr(search, name) for name in SEARCH},
+        "longest": network.options.longest,
+        "sizes": {
+            "keyHeads": shape["heads"],
+            "keyDepth": shape["key_depth"],
+            "valueDepth": shape["value_depth"],
+            "vocabulary": task.target.size,
+        },
+        "tokenisers": tokenisers,
+    }
+
+
+def _facts(model: Loaded, folder: Path) -> dict[str, Any]:
+    """Return what the page says about the model, in the form of a server's list of models."""
+    about, recipe, course = read_about(folder), read_recipe(folder), hardly_trained(folder)
+    data = model.recipe.data
+    return {
+        "name": folder.resolve().name,
+        "reads": "text",
+        "source": {"code": named_language(data.source_language), "name": ""},
+        "target": {"code": named_language(data.target_language), "name": ""},
+        "description": recipe.get("description", ""),
+        "examples": about.examples or [],
+        "amount": about.amount and asdict(about.amount),
+        "parameters": model.parameters,
+        "data": data_names(recipe),
+        "hardly_trained": course and {"step": course.best, "steps": course.steps, "validated": course.validated},
+    }

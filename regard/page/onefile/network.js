@@ -1,0 +1,81 @@
+// The network: two ONNX graphs that onnxruntime runs, one that reads a sentence and one that writes a token per row.
+
+/** @import { Step } from "./search.js" */
+/** @typedef {{ dims: readonly number[], data: any }} Tensor */
+/** @typedef {Record<string, Tensor>} Tensors by name */
+/**
+ * @typedef {object} Session
+ * @property {readonly string[]} inputNames
+ * @property {readonly string[]} outputNames
+ * @property {(inputs: Tensors) => Promise<Tensors>} run
+ */
+/** @typedef {{ keyHeads: number, keyDepth: number, valueDepth: number, vocabulary: number }} Sizes */
+/**
+ * @typedef {object} Network
+ * @property {Session} encoder
+ * @property {Session} step
+ * @property {Sizes} sizes
+ * @property {(kind: string, data: any, dims: number[]) => Tensor} makeTensor
+ */
+
+/**
+ * Read a sentence, whose last token is its end, and return the function that writes one more token per row.
+ * @type {(network: Network, source: number[]) => Promise<Step>}
+ */
+export async function readSentence({ encoder, step, sizes, makeTensor }, source) {
+  /** @type {(values: number[], dims: number[]) => Tensor} */
+  const wholes = (values, dims) => makeTensor("int64", BigInt64Array.from(values, BigInt), dims);
+  const memory = await encoder.run({
+    source: wholes(source, [1, source.length]),
+    lengths: wholes([source.length], [1]),
+  });
+  /** @type {Tensors} */
+  let past = Object.fromEntries(
+    step.inputNames.filter((name) => name.startsWith("past.")).map((name) => {
+      const depth = name.startsWith("past.keys") ? sizes.keyDepth : sizes.valueDepth;
+      return [name, makeTensor("float32", new Float32Array(), [1, sizes.keyHeads, 0, depth])];
+    }),
+  );
+  const blocks = step.outputNames.filter((name) => name.startsWith("looks."));
+  return async (tokens, origins, count) => {
+    const inputs = {
+      target: wholes(tokens, [tokens.length, 1]),
+      count: wholes([Math.min(count, sizes.vocabulary)], [1]),
+    };
+    const outputs = await step.run({ ...inputs, ...memory, ...chosenRows(past, origins, makeTensor) });
+    past = Object.fromEntries(Object.keys(past).map((name) => [name, outputs[name.replace("past", "present")]]));
+    const looks = blocks.map((name) => rowsOf(outputs[name]));
+    return {
+      values: rowsOf(outputs.best).map((row) => [...row]),
+      tokens: rowsOf(outputs.tokens).map((row) => [...row].map(Number)),
+      end: [...outputs.end.data],
+      looks: tokens.map((_, row) => looks.map((rows) => rows[row])),
+    };
+  };
+}
+
+/**
+ * The data of a tensor, split along its first axis.
+ * @type {(tensor: Tensor) => any[]}
+ */
+function rowsOf({ data, dims: [rows] }) {
+  const size = data.length / rows;
+  return Array.from({ length: rows }, (_, row) => data.slice(row * size, (row + 1) * size));
+}
+
+/**
+ * The caches of these rows, for hypotheses that continue them.
+ * @type {(past: Tensors, origins: number[], makeTensor: Network["makeTensor"]) => Tensors}
+ */
+function chosenRows(past, origins, makeTensor) {
+  const rows = Object.values(past)[0].dims[0];
+  if (origins.length === rows && origins.every((origin, row) => origin === row)) return past;
+  /** @type {(tensor: Tensor) => Tensor} */
+  const chosen = ({ data, dims: [, ...dims] }) => {
+    const size = dims.reduce((one, other) => one * other, 1);
+    const taken = new Float32Array(size * origins.length);
+    origins.forEach((origin, row) => taken.set(data.subarray(origin * size, (origin + 1) * size), row * size));
+    return makeTensor("float32", taken, [origins.length, ...dims]);
+  };
+  return Object.fromEntries(Object.entries(past).map(([name, tensor]) => [name, chosen(tensor)]));
+}
