@@ -186,10 +186,10 @@ def test_a_word_is_dragged_onto_the_one_it_looks_at(page: Browser, model: Any) -
     edits = [{"at": "cross.1.1", "do": "force", "queries": [0], "keys": [3]}]
     assert shown(page)["edited"] == written(model, edits)
     page.find("#numbers summary").click()
-    first = page.run(
-        "return [...document.querySelectorAll('#table tr:nth-child(2) td')].map((each) => each.textContent)"
+    page.wait(
+        "return [...document.querySelectorAll('#table tr:nth-child(2) td')].map((each) => each.textContent)",
+        wanted=["1.0000" if column == 3 else "0.0000" for column in range(len(sources))],
     )
-    assert first == ["1.0000" if column == 3 else "0.0000" for column in range(len(sources))]
     page.find("#edit-list .remove").click()
     assert sentences(page) == []
     page.find("#edits-undo").click()  # what was removed comes back
