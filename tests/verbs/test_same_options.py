@@ -53,7 +53,7 @@ NOT_SERVED: dict[str, set[str]] = {
     "answer": {"spans"},  # every answer has it
     "draw": {"frames"},  # a file of what every answer has
     # Pictures of numbers that answers contain in full, what takes many passes, and training data, which no server has.
-    "look": DRAWN | {"contexts", "why", "place", "word", "other", "examples", "states", "by", "from_lines"},
+    "look": DRAWN | {"contexts", "why", "trust", "place", "word", "other", "examples", "states", "by", "from_lines"},
     **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a vector file to read
 }
 # Fields without a command-line option.
