@@ -1,4 +1,4 @@
-"""How far our metrics of captions agree with experts, who judged captions of flickr8k's pictures from 1 to 4.
+"""Agreement of our caption metrics with experts, who judged captions of flickr8k's pictures from 1 to 4.
 
     .venv/bin/python benchmarks/caption_judgements.py
 
@@ -66,7 +66,7 @@ def read_judged() -> tuple[list[str], list[list[str]], list[list[int]]]:
 
 
 def score_each(metric: str, candidates: list[str], references: list[list[str]]) -> list[float]:
-    """What each caption scores by itself, against its references; errors are negated, so that more is better."""
+    """Return the score of each caption against its references; errors are negated, so that more is better."""
     if metric.startswith("bleu"):
         counted = bleu(UNCUT, orders=int(metric[-1]), effective=True)
         rows = sentence_statistics(counted, candidates, list(zip(*references, strict=True)))

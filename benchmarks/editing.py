@@ -1,4 +1,4 @@
-"""What editing costs: one pass of a Transformer plain, watched and edited, as ratios to the plain pass.
+"""The cost of editing: one pass of a Transformer plain, watched and edited, as ratios to the plain pass.
 
     .venv/bin/python benchmarks/editing.py
     .venv/bin/python benchmarks/editing.py --width 512 --layers 6 --length 128

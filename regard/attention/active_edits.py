@@ -32,7 +32,7 @@ class Spot(NamedTuple):
 
 
 class _Chosen(NamedTuple):
-    """What an edit reaches of a tensor (row, head, query, …): indices, and the inputs and places these stand for."""
+    """The reach of an edit in a tensor (row, head, query, …): indices, and the inputs and places these stand for."""
 
     rows: list[int]
     heads: list[int]

@@ -68,7 +68,7 @@ def test_force_shares_equally_or_by_values() -> None:
 
 
 def test_zero_renormalises_the_rest() -> None:
-    """The same as a mask on those keys, since softmax divides by the sum over what is left."""
+    """Zeroed keys equal masked ones, since softmax divides by the sum over what is left."""
     mask = torch.ones(7, 7, dtype=torch.bool)
     mask[:, [2, 5]] = False
     torch.testing.assert_close(look_at(weight(keys=[2, 5])), look_at(mask=mask))

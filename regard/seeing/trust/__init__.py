@@ -1,1 +1,1 @@
-"""How far to trust a map: what happens without its units, and whether it points at what is known to matter."""
+"""Trust in a map: its curves without its units, and its agreement with the units that are known to matter."""

@@ -10,7 +10,7 @@ from regard.base.faults import Fault
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well a map finds the true units; `share` is their share of all units, which chance gives to `mass` and `top`.
+    """Agreement of a map with true units; `share` is their share of all units, which chance gives to `mass` and `top`.
 
     `area` is the area under the ROC curve: the chance that a true unit scores higher than another one, 0.5 for a map
     drawn at random. `mass` is the share of the positive scores that lies on true units. `top` is 1 if the unit with the

@@ -31,7 +31,7 @@ Key = TypeVar("Key", str, float)
 
 
 class Decision(Protocol):
-    """What a curve needs of a question: the vectors of the input, vectors that say nothing, and the decision."""
+    """Parts of a question that a curve needs: the vectors of the input, vectors that say nothing, and the decision."""
 
     @property
     def inputs(self) -> Tensor: ...

@@ -15,11 +15,11 @@ class KnownDecision(NamedTuple):
 
 
 class Truth(Protocol):
-    """What is known about the decisions of one model on data that were made by rules."""
+    """The truth about the decisions of one model, on data that were made by rules."""
 
     @property
     def name(self) -> str:
-        """What is known, such as "word links"."""
+        """Name of the truth, such as "word links"."""
 
     def decisions(self) -> Iterator[KnownDecision]:
         """Yield decisions on test data, always the same."""

@@ -1,4 +1,4 @@
-"""How far to trust one map: its curves compared with chance, and its agreement with the truth where that is known."""
+"""Trust in one map: its curves compared with chance, and its agreement with the truth where that is known."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""What changes a decision inside a model: states from another input, heads and feed-forward units switched off."""
+"""Changes inside a model that move a decision: states from another input, heads and feed-forward units switched off."""
 
 import re
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ SHOWN = 3  # most probable tokens of a block
 
 @dataclass(frozen=True)
 class LensRow:
-    """What would be written after one block: its most probable tokens, and the chosen one's probability and rank."""
+    """Output if a model ended after one block: its most probable tokens, the chosen one's probability and rank."""
 
     layer: str
     tokens: Sequence[tuple[str, float]]

@@ -47,7 +47,7 @@ _SHARES = "Scores of each method, divided by the sum of their absolute values; n
 
 @dataclass(frozen=True)
 class WhyRequest:
-    """What to explain, and by which method; a place and a word choose among the tokens of an output."""
+    """A decision to explain, and the method; a place and a word choose among the tokens of an output."""
 
     method: str
     output: str | None = None

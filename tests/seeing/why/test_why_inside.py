@@ -1,4 +1,4 @@
-"""What happens inside a model: the logit lens, states from another input, heads and units switched off."""
+"""Views inside a model: the logit lens, states from another input, heads and units switched off."""
 
 import sys
 from pathlib import Path
