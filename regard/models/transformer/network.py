@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths
 from regard.attention.editing import side_by_side, standing
-from regard.attention.heads import Cache, HeadOptions, MultiHead, extend_cache
+from regard.attention.heads import Cache, HeadOptions, MultiHead, cut_cache, extend_cache
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.base.faults import Fault
 from regard.models.copying import Copying, Pointed, Pointer
@@ -186,6 +186,10 @@ class Transformer(Translator):
                 states, cache = block(states, before, memory.blocks[number], Lengths(memory.lengths))
                 caches.append(cache)
             return self.decoder_norm(states), caches
+
+    def take_back(self, past: list[Cache], count: int) -> list[Cache]:
+        """Return the caches without their last `count` tokens."""
+        return [cut_cache(cache, count) for cache in past] if count else past
 
     def point(
         self, target: Int[Tensor, "row target"], memory: Memory, past: list[Cache]
