@@ -80,6 +80,7 @@ class Model(Loaded):
         channel_weight: float | None = None,
         prior: Loaded | None = None,
         prior_weight: float | None = None,
+        draft: "Loaded | str | Path | None" = None,
         split_sentences: bool = False,
         too_long: "LongTexts" = "refuse",
         engine: "Choice" = "torch",
@@ -92,9 +93,11 @@ class Model(Loaded):
         `replace_unknown`, a model of words replaces unknown words by the source words with the most attention, or by
         their translations in the `dictionary`. `fuse` is a language model with the same vocabulary that takes part in
         each step with `fuse_weight`. A `channel` model of the reverse direction, optionally with a language model as
-        `prior`, reranks the outputs of the beam. With `split_sentences`, each sentence is translated separately; texts
-        that are `too_long` can be split or truncated. An `engine` other than torch needs an export in the model's
-        folder. Under `watching`, one more pass over the best outputs shows every attention, rows = texts.
+        `prior`, reranks the outputs of the beam. A `draft`, "lookup", "source" or a smaller model with the same
+        vocabulary, proposes tokens that the model checks in one pass, for the same outputs of greedy search. With
+        `split_sentences`, each sentence is translated separately; texts that are `too_long` can be split or truncated.
+        An `engine` other than torch needs an export in the model's folder. Under `watching`, one more pass over the
+        best outputs shows every attention, rows = texts.
         """
         needs(self.recipe, "translate", METHOD)
         request = TranslateRequest.unchecked(
@@ -106,7 +109,7 @@ class Model(Loaded):
             replace_unknown=replace_unknown,
             dictionary=dictionary,
             **({} if constraints is None else constraints.fields()),
-            **helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight),
+            **helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight, draft),
         )
         further = {"search": search and dict(search), "mbr": mbr, "samples": samples, "before": before}
         way = {"split_sentences": split_sentences, "too_long": too_long, "engine": engine}

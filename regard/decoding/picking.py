@@ -126,9 +126,7 @@ def _ruled(rules: Rules, log_probabilities: Tensor, written: Sequence[int]) -> T
     return rules(log_probabilities[None], tokens, torch.zeros(1, dtype=torch.long, device=device))
 
 
-def _is_sure(
-    values: Tensor, drawn: Tensor, token: int, chance: float, shift: float, options: SamplingOptions
-) -> bool:
+def _is_sure(values: Tensor, drawn: Tensor, token: int, chance: float, shift: float, options: SamplingOptions) -> bool:
     """Return True if the same token is drawn from all values that are off by `shift` at most.
 
     Normalising at most doubles a shift. The probability of any set of tokens changes by less than a shift of the

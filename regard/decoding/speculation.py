@@ -26,7 +26,7 @@ from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
 from regard.decoding.picking import BOUND, Greedy, Pick, Picks, Sampled
 from regard.decoding.rules import Rules, forced_ends
-from regard.protocols import Speculates, State
+from regard.protocols import Speculates
 
 PROBABLE = 10.0  # nats: log-probabilities above minus this are compared
 FIRST, MOST = 4, 16  # tokens asked of a draft at first, and at most

@@ -304,7 +304,9 @@ class GradientLanguage(LanguageTask, nn.Module):
         """Return cos(v, h) of the state h after each prompt and each row v of V; −1 for tokens that cannot be
         written.
         """
-        states = self.read_more(torch.full((batch.rows, 1), self.end, device=self.device), self.start(batch)).states[:, 0]
+        states = self.read_more(torch.full((batch.rows, 1), self.end, device=self.device), self.start(batch)).states[
+            :, 0
+        ]
         cosines = F.cosine_similarity(states[:, None], self.model.output_vectors[None], dim=-1)
         return cosines.masked_fill(self.model.logits(states).isinf(), -1.0)
 

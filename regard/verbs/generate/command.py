@@ -47,6 +47,7 @@ def command(
     beam: options.Beam = None,
     length_penalty: options.LengthPenalty = None,
     n_best: options.NBest = None,
+    draft: options.Draft = None,
     settings: options.Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object for each text.")] = False,
 ) -> None:
@@ -68,6 +69,7 @@ def command(
         "beam": beam,
         "length_penalty": length_penalty,
         "n_best": n_best,
+        "draft": draft,
     }
     fields = {name: value for name, value in options_by_name.items() if value is not None}
     fields |= {name: table.pop(name) for name in options_by_name if name in table and name not in fields}
