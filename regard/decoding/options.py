@@ -89,6 +89,10 @@ class DecodingOptions(Options):
         default=1.0, ge=1, description="Multiplies the log-probabilities of tokens already written; 1: no penalty."
     )
     unrepeated: int = Field(default=0, ge=0, description="Write no sequence of this many tokens twice; 0: no limit.")
+    form: Literal["text", "tree"] = Field(
+        default="text",
+        description="What outputs are: any text, or only trees over the words of the input, as lines of brackets.",
+    )
     sampling: SamplingOptions = Field(default_factory=SamplingOptions, description="How outputs are sampled.")
 
     @model_validator(mode="after")
@@ -123,6 +127,8 @@ def refuse_speculation(options: DecodingOptions, draws: bool) -> None:
     for name in ("coverage_penalty", "ctc"):
         if getattr(options, name):
             raise Fault(f"A draft cannot be used with {name}; set it to 0 or omit the draft.")
+    if options.form != "text":
+        raise Fault(f"A draft cannot be used with form = {options.form!r}; omit one of them.")
     if options.stop == "exhaustive":
         raise Fault("A draft is for greedy search, which stops at its first end; set stop to settled.")
 

@@ -92,7 +92,10 @@ def plan_for(
     `fast` names the engine of its export, if it has one; it is called only if that engine could be used.
     """
     refuse_idle(request)
-    options, count = _options(request, decoding), number_of_outputs(request, decoding)
+    count = number_of_outputs(request, decoding)
+    if request.draft is not None and count > 1 and not request.draws:
+        raise Fault("A draft is for greedy search, which gives one output; omit the draft or ask for one.")
+    options = _options(request, decoding)
     if request.draft is not None:
         refuse_speculation(options, request.draws)
     return Plan(
