@@ -26,13 +26,25 @@ from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
 from regard.decoding.picking import BOUND, Greedy, Pick, Picks, Sampled
 from regard.decoding.rules import Rules, forced_ends
-from regard.protocols import Speculates
+from regard.protocols import State, Stepwise
 
 PROBABLE = 10.0  # nats: log-probabilities above minus this are compared
 FIRST, MOST = 4, 16  # tokens asked of a draft at first, and at most
 REST = 8  # most passes without a draft after proposals that were wrong from their first token
 
 Heard = Callable[[int, float], None]  # receives each token and its log-probability once it is written
+
+
+class Speculates(Stepwise, Protocol):
+    """Reads several tokens of each row in one pass, and takes back the last of them if they turn out to be wrong.
+
+    `steps` returns log-probabilities (row, time, token) after each token, and `room` how many tokens the next pass may
+    read so that any of them can be taken back.
+    """
+
+    def steps(self, tokens: Tensor, state: State) -> tuple[Tensor, State]: ...
+    def take_back(self, state: State, count: int) -> State: ...
+    def room(self, state: State) -> int: ...
 
 
 class Draft(Protocol):

@@ -249,19 +249,6 @@ class Stepwise(Protocol):
 
 
 @runtime_checkable
-class Speculates(Stepwise, Protocol):
-    """Reads several tokens of each row in one pass, and takes back the last of them if they turn out to be wrong.
-
-    `steps` returns log-probabilities (row, time, token) after each token, and `room` how many tokens the next pass may
-    read so that any of them can be taken back.
-    """
-
-    def steps(self, tokens: Tensor, state: State) -> tuple[Tensor, State]: ...
-    def take_back(self, state: State, count: int) -> State: ...
-    def room(self, state: State) -> int: ...
-
-
-@runtime_checkable
 class Writes(Protocol):
     """Turns its output tokens into text, and knows how long outputs may be."""
 

@@ -12,9 +12,9 @@ from regard.base.faults import Fault, faults_numbered
 from regard.decoding.drafts import Lookup, Student
 from regard.decoding.options import DecodingOptions, refuse_speculation
 from regard.decoding.output import Hypothesis
-from regard.decoding.speculation import Counts, Draft, Heard, speculate
-from regard.loading import Loaded
-from regard.protocols import Speculates, Stepwise
+from regard.decoding.speculation import Counts, Draft, Heard, Speculates, speculate
+from regard.loading import Loaded, load_as
+from regard.protocols import Stepwise
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.speculating import SpeculatingLanguage, speculation_obstacle
 from regard.verbs.generate.request import LOOKUP, GenerateRequest
@@ -81,9 +81,7 @@ def refuse_coarse(weights: Any) -> None:
 
 def _student(model: Loaded, draft: Any) -> Any:
     """Return the task of the model that drafts; refuse models of other tokens."""
-    from regard.verbs.opening import model_in  # which knows the class of every model
-
-    drafter = model_in(draft, verb="generate") if isinstance(draft, str) else draft.content
+    drafter = load_as(Loaded, draft, "auto", "float32", "generate") if isinstance(draft, str) else draft.content
     if "generate" not in drafter.verbs:
         raise Fault("A draft for a language model needs another language model; this one gives something else.")
     ours, theirs = model.task.tokeniser, drafter.task.tokeniser

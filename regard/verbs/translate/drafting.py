@@ -79,8 +79,6 @@ def drafting_of(
 
 
 def _open_by(translator: "Loaded", drafter: "Loaded | str", called: str) -> Open:
-    from regard.verbs.translate.model import TranslationModel  # which imports the search
-
     task = translator.task
     if drafter == "source":
         return lambda piece, row: Copy(task.target.encode(piece.text.strip()))
@@ -88,11 +86,10 @@ def _open_by(translator: "Loaded", drafter: "Loaded | str", called: str) -> Open
         shared = task.source.files("tokeniser") == task.target.files("tokeniser")
         return lambda piece, row: Lookup(row.source[0, :-1].tolist() if shared else [])
     student = drafter.task
-    if not isinstance(drafter, TranslationModel):
+    if "translate" not in drafter.verbs:
         refuse_other_tokens(translator, drafter, called)
         return lambda piece, row: Student(student, Prompts([[]]), task.device)
-    assert isinstance(translator, TranslationModel)
-    if not translator.has_tokens_of(drafter):
+    if any(getattr(task, side).files("t") != getattr(student, side).files("t") for side in ("source", "target")):
         raise Fault(f"{called} and the translator have different tokens; a draft needs a model of the same tokens.")
     if student.known is not None:
         raise Fault(f"{called} copies words of the source, so it cannot draft for this translator.")
