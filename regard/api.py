@@ -111,6 +111,7 @@ def distil(
     reference: File | None = None,
     out: File,
     student: Literal["base", "tiny", "micro"] = "base",
+    decoder: Literal["attention", "ssru", "gru"] = "attention",
     targets: Literal["best", "n-best", "nearest", "reference"] = "best",
     n: int | None = None,
     beam: int | None = None,
@@ -127,7 +128,8 @@ def distil(
     """Train a small student of one translator or several, as `regard distil` does, and load it.
 
     - `text`: sentences to teach, or pairs (.tsv); by default the teacher's training text; `reference`: translations;
-    - `student`: its size, at most a quarter, a tenth or a twentieth of the teacher's parameters;
+    - `student`: its size, at most a quarter, a tenth or a twentieth of the teacher's parameters; `decoder`: attention
+      to all that was written, or a recurrent cell;
     - `targets`: the teacher's best output, its `n` best, that of `n` nearest to the reference, or the reference itself;
     - `beam`: of the teacher; `words`: share of its distribution over each word in the loss, at a `temperature`;
     - `settings` and `seed` change the student's recipe, and `minutes` plan its training;
@@ -140,6 +142,7 @@ def distil(
         _path(text),
         _path(reference),
         student,
+        decoder,
         targets,
         n,
         beam,

@@ -30,6 +30,10 @@ _Student = Annotated[
     Literal["base", "tiny", "micro"],
     typer.Option(help="Size: at most a quarter, a tenth or a twentieth of the teacher's parameters."),
 ]
+_Decoder = Annotated[
+    Literal["attention", "ssru", "gru"],
+    typer.Option(help="What the decoder remembers its output by: attention to all of it, or a recurrent cell."),
+]
 _Targets = Annotated[
     Literal["best", "n-best", "nearest", "reference"],
     typer.Option(
@@ -49,6 +53,12 @@ _Temperature = Annotated[
     float | None,
     typer.Option(min=0.01, max=100, help="With --words: temperature of the distributions.", show_default="1"),
 ]
+_Out = Annotated[Path | None, typer.Option("-o", "--out", help="Folder for the student and what it is taught.")]
+_Beam = Annotated[int | None, typer.Option(min=1, max=64, help="Beam size of the teacher.")]
+_Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
+]
+_Minutes = Annotated[float | None, typer.Option(min=0, help="Plan the training to finish in this many minutes.")]
 _Workers = Annotated[
     int | None,
     typer.Option(min=1, max=1024, help="Processes that translate.", show_default="one per core, or 1 with a GPU"),
@@ -57,61 +67,52 @@ _Workers = Annotated[
 
 def command(
     teachers: _Teachers,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Folder for the student and what it is taught.")
-    ] = None,
+    out: _Out = None,
     text: _Text = None,
     reference: _Reference = None,
     student: _Student = "base",
+    decoder: _Decoder = "attention",
     targets: _Targets = "best",
     n: _N = None,
-    beam: Annotated[int | None, typer.Option(min=1, max=64, help="Beam size of the teacher.")] = None,
+    beam: _Beam = None,
     words: _Words = 0.0,
     temperature: _Temperature = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
-    ] = None,
+    settings: _Settings = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed.")] = None,
-    minutes: Annotated[
-        float | None, typer.Option(min=0, help="Plan the training to finish in this many minutes.")
-    ] = None,
+    minutes: _Minutes = None,
     workers: _Workers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue where the same command was stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
-    report: Annotated[
-        bool, typer.Option("--report", help="Only measure again a student that is already distilled.")
-    ] = False,
+    report: Annotated[bool, typer.Option("--report", help="Measure again a student that is already there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Distil TEACHER into a smaller, faster student, and report on both: scores, size, speed and attention.
 
     The teacher translates the text, and the student learns its translations as an ordinary run does.
     """
-    from regard.runs.distil.report import write_report
     from regard.runs.distil.request import DistilRequest
     from regard.runs.distil.run import distil
     from regard.runs.start import console_audience
 
     if report:
-        if len(teachers) != 1 or out is not None:
-            raise Fault("--report measures one student again; name its folder alone: regard distil RUN --report.")
-        with console_progress() as progress:
-            _say(write_report(teachers[0], progress, remark), as_json)
+        _report_again(teachers, out, as_json)
         return
     if out is None:
         raise Fault("Name a folder for the student with -o.")
+    changes = [*(settings or []), *([f"seed={seed}"] if seed is not None else [])]
     request = DistilRequest(
         teachers,
         out,
         text,
         reference,
         student,
+        decoder,
         targets,
         n,
         beam,
         words,
         temperature,
-        [*(settings or []), *([f"seed={seed}"] if seed is not None else [])],
+        changes,
         minutes,
         workers,
         resume,
@@ -123,6 +124,15 @@ def command(
     if measured is not None:
         _say(measured, as_json)
         remark(f"The student is in {out}; try: regard translate {out} --text …")
+
+
+def _report_again(folders: list[Path], out: Path | None, as_json: bool) -> None:
+    from regard.runs.distil.report import write_report
+
+    if len(folders) != 1 or out is not None:
+        raise Fault("--report measures one student again; name its folder alone: regard distil RUN --report.")
+    with console_progress() as progress:
+        _say(write_report(folders[0], progress, remark), as_json)
 
 
 def _say(report: "DistilReport", as_json: bool) -> None:

@@ -111,7 +111,11 @@ def test_the_n_best_are_all_taught(teacher: Path) -> None:
 
 
 def test_the_nearest_to_the_reference_is_taught() -> None:
-    rows = [("a", "the red dog", ["the dog", "the red dog", "red"]), ("b", "x y", ["p q", "q p"]), ("c", "z", ["", " "])]
+    rows = [
+        ("a", "the red dog", ["the dog", "the red dog", "red"]),
+        ("b", "x y", ["p q", "q p"]),
+        ("c", "z", ["", " "]),
+    ]
     assert nearest(rows, "chrf") == [("a", "the red dog"), ("b", "p q")]  # of equals the first, and nothing empty
 
 
@@ -261,9 +265,7 @@ def test_no_student_fits_into_a_teacher_of_embeddings(teacher: Path, capsys: pyt
     assert "no micro student fits into 5% of it" in said(capsys)
 
 
-def test_teachers_must_translate_between_the_same_languages_with_the_same_tokens(
-    teacher: Path, tmp_path: Path
-) -> None:
+def test_teachers_must_translate_between_the_same_languages_with_the_same_tokens(teacher: Path, tmp_path: Path) -> None:
     shutil.copytree("teacher", "other")
     recipe = Path("other/recipe.toml").read_text().replace('target_language = "', 'target_language = "x')
     update_folder(Path("other"), {"recipe.toml": recipe.encode()})

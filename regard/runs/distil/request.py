@@ -14,6 +14,7 @@ from regard.families.model_folder import open_folder
 from regard.tasks.translation.options import TranslationRecipe
 
 StudentName = Literal["base", "tiny", "micro"]
+Decoder = Literal["attention", "ssru", "gru"]
 Targets = Literal["best", "n-best", "nearest", "reference"]
 CANDIDATES = 4  # outputs of a teacher among which `nearest` chooses, or that `n-best` teaches
 
@@ -30,6 +31,7 @@ class DistilRequest:
     text: Path | None = None
     reference: Path | None = None
     student: StudentName = "base"
+    decoder: Decoder = "attention"
     targets: Targets = "best"
     n: int | None = None
     beam: int | None = None

@@ -19,6 +19,15 @@ from regard.verbs.translate.bulk.shards import shard_folder
 
 def distil(request: DistilRequest, audience: Audience) -> tuple[StartedRun, DistilReport | None]:
     """Teach a student, train it and report on it; an interrupted run has no report."""
+    run = train_student(request, audience)
+    if run.interrupted:
+        return run, None
+    with audience.progress() as progress:
+        return run, write_report(request.out, progress, audience.remark)
+
+
+def train_student(request: DistilRequest, audience: Audience) -> StartedRun:
+    """Teach a student and train it; refuse everything that is wrong with the request first."""
     request.check()
     teachers = open_teachers(request.teachers)
     folder, teaching = RunFolder(request.out), Teaching(request.out / FOLDER)
@@ -31,11 +40,7 @@ def distil(request: DistilRequest, audience: Audience) -> tuple[StartedRun, Dist
         with locked_run(folder):  # never remove a run that another process is training
             folder.remove()
     _teach(request, teachers, folder, audience)
-    run = _train(request, teachers, teaching, audience)
-    if run.interrupted:
-        return run, None
-    with audience.progress() as progress:
-        return run, write_report(request.out, progress, audience.remark)
+    return _train(request, teachers, teaching, audience)
 
 
 def _refuse_teachers_inside(request: DistilRequest, teachers: Sequence[Teacher]) -> None:

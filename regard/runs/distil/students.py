@@ -54,7 +54,7 @@ def student_recipe(request: DistilRequest, teachers: list[Teacher], data: dict[s
     Sizes that the settings leave open are as large as the kind of student allows.
     """
     teacher = teachers[0]
-    table = {
+    table: dict[str, Any] = {
         "family": "transformer",
         "task": "translation",
         "data": data,
@@ -62,6 +62,8 @@ def student_recipe(request: DistilRequest, teachers: list[Teacher], data: dict[s
         "training": {},
         "decoding": teacher.recipe.decoding.model_dump(exclude_none=True),
     }
+    if request.decoder != "attention":
+        table["model"]["decoder_cell"] = request.decoder
     allowed = count_parameters(teacher.recipe, teacher)
     table = merge_tables(table, {"model": _sizes(request, table, teacher, allowed)})
     table = merge_tables(table, {"training": _training(request, teachers, table["model"]["width"])})
