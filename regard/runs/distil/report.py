@@ -13,7 +13,7 @@ from regard.base.model_folder import WEIGHTS
 from regard.base.progress import Progress, Remark
 from regard.runs.distil.agreement import Agreement, attention_agreement
 from regard.runs.distil.speed import Contender, cpu_speeds
-from regard.runs.distil.teaching import read_lesson
+from regard.runs.distil.teaching import read_teaching_plan
 from regard.runs.kept_scores import keep_scores
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.model import TranslationModel, load_translation_model
@@ -93,18 +93,18 @@ def _cells(row: ModelRow) -> list[str]:
 
 def write_report(folder: Path, progress: Progress, remark: Remark) -> DistilReport:
     """Measure a student and its teachers, and write the report into the student's folder."""
-    lesson = read_lesson(folder)
-    teachers = [_load(Path(name)) for name in lesson.teachers]
+    plan = read_teaching_plan(folder)
+    teachers = [_load(Path(name)) for name in plan.teachers]
     student = _load(folder)
     data, choosing = _test_data(student, folder)
     whole = reduce(lambda one, other: one.together([other]), teachers[1:], teachers[0])
     beam = student.recipe.decoding.beam
     named = {
-        "teacher" if len(teachers) == 1 else f"{len(teachers)} teachers": (whole, beam, lesson.teachers),
+        "teacher" if len(teachers) == 1 else f"{len(teachers)} teachers": (whole, beam, plan.teachers),
         "student": (student, beam, [str(folder)]),
         **({"student, greedy": (student, 1, [str(folder)])} if beam > 1 else {}),
     }
-    contenders = [Contender(Path(lesson.teachers[0]), beam)]
+    contenders = [Contender(Path(plan.teachers[0]), beam)]
     contenders += list(dict.fromkeys([Contender(folder, beam), Contender(folder, 1)]))
     scores = {}
     for name, (model, size, _) in named.items():
@@ -138,7 +138,7 @@ def write_report(folder: Path, progress: Progress, remark: Remark) -> DistilRepo
         measured.engine,
         rows,
         agreement,
-        lesson.targets,
+        plan.targets,
         student.recipe.training.teacher_weight if student.recipe.training.teachers else 0.0,
     )
     write_file(folder / REPORT, json.dumps(report.as_dict(), indent=1, ensure_ascii=False).encode())

@@ -39,7 +39,7 @@ CHOSEN_AT_ONCE = 2_000  # pairs that one process chooses targets for at once
 FEW = 20_000  # pairs for which no worker process is worth starting
 
 
-class Lesson(BaseModel):
+class TeachingPlan(BaseModel):
     """Record of what is taught, so that a resumed run is the same one."""
 
     teachers: list[str]
@@ -60,7 +60,7 @@ class Teaching:
 
     @property
     def record(self) -> Path:
-        return self.folder / "lesson.json"
+        return self.folder / "plan.json"
 
     @property
     def translations(self) -> Path:
@@ -82,9 +82,9 @@ class Teaching:
         return files if all(file.exists() for file in files) else None
 
 
-def lesson_of(request: DistilRequest, teachers: Sequence[Teacher]) -> Lesson:
+def teaching_plan(request: DistilRequest, teachers: Sequence[Teacher]) -> TeachingPlan:
     """Return the record of a request."""
-    return Lesson(
+    return TeachingPlan(
         teachers=[str(teacher.folder.resolve()) for teacher in teachers],
         checksums=[teacher.checksum for teacher in teachers],
         text=None if request.text is None else str(request.text.resolve()),
@@ -96,27 +96,27 @@ def lesson_of(request: DistilRequest, teachers: Sequence[Teacher]) -> Lesson:
     )
 
 
-def read_lesson(folder: Path) -> Lesson:
+def read_teaching_plan(folder: Path) -> TeachingPlan:
     """Read the record of a distilled run; refuse another folder."""
     record = Teaching(folder / FOLDER).record
     if not record.exists():
         raise Fault(f"{folder} is not a student of `regard distil`: there is no {record}.")
-    return read_record(Lesson, record)
+    return read_record(TeachingPlan, record)
 
 
 def begin_teaching(request: DistilRequest, teachers: Sequence[Teacher]) -> Teaching:
     """Make the folder, or open that of a run that is resumed; refuse one for something else."""
-    teaching, lesson = Teaching(request.out / FOLDER), lesson_of(request, teachers)
+    teaching, plan = Teaching(request.out / FOLDER), teaching_plan(request, teachers)
     if teaching.record.exists():
-        before = read_record(Lesson, teaching.record)
-        if changed := [name for name in Lesson.model_fields if getattr(before, name) != getattr(lesson, name)]:
+        before = read_record(TeachingPlan, teaching.record)
+        if changed := [name for name in TeachingPlan.model_fields if getattr(before, name) != getattr(plan, name)]:
             raise Fault(
-                f"{request.out} was begun with another lesson ({', '.join(changed)}); give the same teachers, text "
+                f"{request.out} was begun with another plan ({', '.join(changed)}); give the same teachers, text "
                 "and targets, or choose another --out."
             )
         return teaching
     teaching.folder.mkdir(parents=True, exist_ok=True)
-    write_record(teaching.record, lesson)
+    write_record(teaching.record, plan)
     return teaching
 
 
@@ -197,7 +197,7 @@ def _line_job(request: DistilRequest, teachers: Sequence[Teacher], source: Path,
 
 
 def _asked(request: DistilRequest, teachers: Sequence[Teacher]) -> dict[str, Any]:
-    return lesson_of(request, teachers).model_dump()
+    return teaching_plan(request, teachers).model_dump()
 
 
 # Choosing targets
