@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.base.checksums import are_whole, damage
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.files import whole_file
@@ -84,7 +85,10 @@ def _prepared(teacher: Teacher, place: Path, progress: Progress, remark: Remark,
 
 def _learnt_pairs(recipe: TranslationRecipe, prepared: Path) -> Iterator[Sentence]:
     """Yield the pairs that the teacher learnt from, without those that were dropped or held out."""
-    fates = np.load(CorpusLayout(prepared).fates)
+    layout = CorpusLayout(prepared)
+    if not are_whole(layout.judged):
+        raise damage(layout.fates, prepared)
+    fates = np.load(layout.fates)
     for piece in judged_pieces(recipe.data.train, fates, CHUNK):
         pairs = strip_pairs(piece.chunk)
         yield from (pairs[position] for position in np.flatnonzero(learnt_mask(piece.fates)))
