@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import {
   changedWords, headEdit, holding, isOff, linkEdit, marksOf, namedIn, pastOf, placeOf, readRecord, recordOf,
-} from "../../regard/page/desks/translate/edits.js";
+} from "../../regard/page/desks/editing/edits.js";
 
 // "the cat|s sleep": the second word has two tokens; the output has three words, the last with two tokens.
 const side = {

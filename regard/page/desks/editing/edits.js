@@ -59,9 +59,15 @@ export const namesPlaces = (edit) => ["queries", "keys", "rows", "to"].some((nam
  * @type {(at: string) => { side: string, layer: number, head: number | null } | null}
  */
 export function placeOf(at) {
-  const found = /^([a-z]+)\.(\d+)(?:\.(\d+))?$/.exec(at);
+  const found = /^([a-z ]+)\.(\d+)(?:\.(\d+))?$/.exec(at);
   return found && { side: found[1], layer: Number(found[2]), head: found[3] ? Number(found[3]) : null };
 }
+
+/**
+ * The name of a block or a head with its side, which may be omitted if there is only one.
+ * @type {(at: string, sides: string[]) => string}
+ */
+export const fullName = (at, sides) => (sides.length === 1 && /^\d+(\.\d+)?$/.test(at) ? `${sides[0]}.${at}` : at);
 
 /** @type {(places: unknown) => number[]} */
 const listed = (places) => [places ?? []].flat().map(Number);
