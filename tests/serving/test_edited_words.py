@@ -93,7 +93,10 @@ def test_a_language_model_continues_with_and_without_edits(client: httpx.Client,
     with regard.editing(model, [regard.Edit(**edit) for edit in edits]):
         (edited,) = model.generate([text], tokens=6, beam=1)[0]
     assert (text + found["unedited"], text + found["output"]) == (plain.text, edited.text)
-    assert (found["looks"]["unedited"]["text"], found["looks"]["target"]["text"]) == (found["unedited"], found["output"])
+    assert (found["looks"]["unedited"]["text"], found["looks"]["target"]["text"]) == (
+        found["unedited"],
+        found["output"],
+    )
     assert look(client, "gpt", write=6)["output"] == found["unedited"]
 
 

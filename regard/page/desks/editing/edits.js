@@ -15,6 +15,7 @@
 
 const MOST_EDITS = 64; // that the server takes
 const MOST_CHARACTERS = 1_000_000; // of a record
+const SPACE = /[^\S\u00a0\u202f]+/; // between words; other spaces are inside numbers
 
 /**
  * The places of the tokens of a row or a column.
@@ -150,7 +151,7 @@ export function readRecord(written) {
  * @type {(text: string, other: string) => { word: string, isNew: boolean }[]}
  */
 export function changedWords(text, other) {
-  const [words, others] = [text, other].map((each) => each.split(/\s+/).filter(Boolean));
+  const [words, others] = [text, other].map((each) => each.split(SPACE).filter(Boolean));
   // common[i][j]: the most words in the same order that words from i on and others from j on share
   const common = Array.from({ length: words.length + 1 }, () => new Array(others.length + 1).fill(0));
   for (let i = words.length - 1; i >= 0; i--) {
