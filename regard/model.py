@@ -22,7 +22,7 @@ from regard.verbs.opening import class_for
 from regard.verbs.speak.request import SpeakRequest
 from regard.verbs.table import run_of
 from regard.verbs.transcribe.request import TranscribeRequest
-from regard.verbs.translate.request import TranslateRequest, helpers_of
+from regard.verbs.translate.request import LongTexts, TranslateRequest, helpers_of
 
 Strokes = list[list[list[float]]]  # strokes of a drawing, each of points (x, y)
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from regard.engines.translated import Translated
     from regard.verbs.generate.continuing import Generated
     from regard.verbs.generate.request import WhenFull
-    from regard.verbs.translate.request import LongTexts
     from regard.verbs.translate.search import Constraints
     from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
     from regard.verbs.words.request import VectorSide
