@@ -43,7 +43,7 @@ def forced(network: TranslationNetwork, batch: PairBatch | PackedBatch) -> Force
     """Teacher forcing: read the sources and write the given targets."""
     if isinstance(batch, PackedBatch):
         if is_observed():
-            raise Fault("These sentences were packed before watching or editing began; make the batch inside the block.")
+            raise Fault("These sentences were packed before watching or editing began; make the batch in the block.")
         return _forced_packed(network, batch.packed, batch.room)
     memory = network.read(batch.source, batch.source_lengths)
     states, _ = network.write(batch.inputs, memory, network.begin(memory))
