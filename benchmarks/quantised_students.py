@@ -1,7 +1,7 @@
 """Small translators in 8 and 4 bits, before and after tuning, and with recurrent decoders: BLEU of each.
 
     .venv/bin/python benchmarks/quantised_students.py [MODEL …] --out DIR [--recipes NAME …] [--seeds 1 2 3] [--jobs N]
-    .venv/bin/python benchmarks/quantised_students.py --out DIR --table
+    .venv/bin/python benchmarks/quantised_students.py … --table
 
 Each MODEL is a translator's folder. `--recipes` also trains students of six blocks and two, of width 256, on the data
 of these recipes, with each of `--decoders` instead of the decoder's self-attention. Every translator is scored on its
@@ -73,6 +73,7 @@ class Table:
     def _trained(self, run: Path, arguments: Sequence[str], settings: dict[str, Any]) -> Path:
         done = run.with_suffix(".done")
         if not done.exists():
+            self._refuse_work(run)
             changes = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
             command = ["-m", "regard", "train", *arguments, "--out", str(run), "--resume", *changes]
             self._run(run, command)
@@ -83,11 +84,16 @@ class Table:
         """Return the scores of a model that computes with this rounding."""
         scores = self.folder / f"{model.name}.{scheme}.json"
         if not scores.exists():
+            self._refuse_work(scores)
             command = [__file__, "--out", str(scores), "--score", str(model), "--scheme", scheme]
             more = ["--lines", str(self.asked.lines)] if self.asked.lines else []
             self._run(self.folder / model.name, [*command, *more])
         found: dict[str, Any] = json.loads(scores.read_text())
         return found
+
+    def _refuse_work(self, missing: Path) -> None:
+        if self.asked.table:
+            raise RuntimeError(f"{missing} is not finished")
 
     def _run(self, run: Path, arguments: Sequence[str]) -> None:
         with run.with_suffix(".log").open("a") as log:
@@ -99,19 +105,25 @@ class Table:
         """Return the scores of a model as it is: plain, and rounded unless it has a GRU, which no engine rounds."""
         model = student.result()
         schemes = SCHEMES[:1] if "-gru-" in model.name else SCHEMES
-        return [self._row(model, scheme, "not tuned") for scheme in schemes]
+        return self._rows(model, schemes, "not tuned", model)
 
     def measure_tuned(self, student: Future[Path], scheme: str) -> list[dict[str, Any]]:
         """Return the scores of a model tuned in a scheme; one that was tuned without rounding is rounded afterwards."""
         model = student.result()
         if "-gru-" in model.name:
             return []
-        tuned = self.tune(model, scheme)
-        rows = [self._row(model, kind, f"tuned in {NAMES[scheme]}", tuned) for kind in SCHEMES]
-        return [row for row in rows if scheme in ("none", row["scheme"]) or row["scheme"] == "none"]
+        schemes = SCHEMES if scheme == "none" else ("none", scheme)
+        return self._rows(model, schemes, f"tuned in {NAMES[scheme]}", self.tune(model, scheme))
 
-    def _row(self, model: Path, scheme: str, tuning: str, tuned: Path | None = None) -> dict[str, Any]:
-        return {"model": model.name, "scheme": scheme, "tuning": tuning} | self.score(tuned or model, scheme)
+    def _rows(self, model: Path, schemes: Sequence[str], tuning: str, tuned: Path) -> list[dict[str, Any]]:
+        """Return the rows of a tuned model, without those that failed."""
+        rows = []
+        for scheme in schemes:
+            try:
+                rows.append({"model": model.name, "scheme": scheme, "tuning": tuning} | self.score(tuned, scheme))
+            except RuntimeError as error:
+                print(error, file=sys.stderr)
+        return rows
 
 
 def score(folder: Path, scheme: Any, lines: int | None, copies: Path) -> dict[str, Any]:
@@ -189,7 +201,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--tunings", nargs="*", default=list(SCHEMES), choices=SCHEMES, help="roundings to tune with")
     parser.add_argument("--lines", type=int, help="test sentences, if not all")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
-    parser.add_argument("--table", action="store_true", help="only print the table of what is finished")
+    parser.add_argument("--table", action="store_true", help="train and score nothing: the table of what is finished")
     parser.add_argument("--score", type=Path, help="only score this model, and write the scores to --out")
     parser.add_argument("--scheme", choices=SCHEMES, default="none", help="rounding for --score")
     return parser.parse_args()
@@ -202,11 +214,9 @@ def main() -> None:
             asked.out, json.dumps(score(asked.score, asked.scheme, asked.lines, asked.out.parent / "engines")).encode()
         )
         return
-    place = asked.out / "table.json"
-    if not asked.table:
-        asked.out.mkdir(parents=True, exist_ok=True)
-        write_file(place, json.dumps(measure_all(asked), indent=1).encode())
-    rows = json.loads(place.read_text())
+    asked.out.mkdir(parents=True, exist_ok=True)
+    rows = measure_all(asked)
+    write_file(asked.out / "table.json", json.dumps(rows, indent=1).encode())
     print("\n".join(table_lines(rows)))
 
 
