@@ -36,6 +36,7 @@ import torch
 
 from regard.base.files import write_file
 from regard.base.model_folder import WEIGHTS, read_manifest, update_folder
+from regard.base.processes import die_with_parent
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings, write
 from regard.data.lines import read_lines
@@ -257,7 +258,8 @@ def result_file(job: Job, asked: argparse.Namespace) -> Path:
 def start_job(job: Job, asked: argparse.Namespace) -> "subprocess.Popen[bytes]":
     log = (asked.out / "results" / f"{job.name}.log").open("ab")
     command = [sys.executable, __file__, *sys.argv[1:], "--job", job.name]
-    return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    one_thread = {"OMP_NUM_THREADS": "1"} | dict(os.environ)  # jobs share the cores
+    return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=one_thread)
 
 
 def work(asked: argparse.Namespace) -> bool:
@@ -515,6 +517,7 @@ def main() -> None:
     asked = arguments()
     (asked.out / "results").mkdir(parents=True, exist_ok=True)
     if asked.job:
+        die_with_parent()
         job = next(job for job in all_jobs(asked) if job.name == asked.job)
         write_file(result_file(job, asked), json.dumps(run_job(job, asked), indent=1).encode())
     elif asked.table:
