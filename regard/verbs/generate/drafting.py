@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from regard.base.faults import Fault, faults_numbered
-from regard.decoding.drafts import Lookup, Student
+from regard.decoding.drafts import Lookup, model_draft
 from regard.decoding.options import DecodingOptions, refuse_speculation
 from regard.decoding.output import Hypothesis
 from regard.decoding.speculation import Counts, Draft, Heard, Speculates, speculate
@@ -56,7 +56,7 @@ class Drafting:
     def _open(self, row: Prompts) -> Draft:
         if self.student is None:
             return Lookup(row.tokens[0])
-        return Student(self.student, row, self.writer.task.device)
+        return model_draft(self.student, row, row.tokens[0], self.writer.task.device)
 
 
 def drafting_for(model: Loaded, request: GenerateRequest) -> Drafting | None:

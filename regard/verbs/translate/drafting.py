@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from regard.base.faults import Fault, faults_numbered
-from regard.decoding.drafts import Copy, Lookup, Student
+from regard.decoding.drafts import Copy, Lookup, Student, model_draft
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.speculation import Counts, Draft, speculate
@@ -88,7 +88,7 @@ def _open_by(translator: "Loaded", drafter: "Loaded | str", called: str) -> Open
     student = drafter.task
     if "translate" not in drafter.verbs:
         refuse_other_tokens(translator, drafter, called)
-        return lambda piece, row: Student(student, Prompts([[]]), task.device)
+        return lambda piece, row: model_draft(student, Prompts([[]]), [], task.device)
     if any(getattr(task, side).files("t") != getattr(student, side).files("t") for side in ("source", "target")):
         raise Fault(f"{called} and the translator have different tokens; a draft needs a model of the same tokens.")
     if student.known is not None:
