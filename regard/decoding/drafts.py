@@ -140,9 +140,11 @@ class Counted:
         return text[before:]
 
 
-def model_draft(task: Any, batch: Any, read: Sequence[int], device: torch.device) -> "Counted | Student":
+def model_draft(
+    task: Any, batch: Any, read: Sequence[int], device: torch.device, choose: "Choose | None" = None
+) -> "Counted | Student":
     """Return the draft of a model: `batch` is what it reads, and `read` are the tokens before the output."""
-    return Counted(task, read) if isinstance(task, Foretells) else Student(task, batch, device)
+    return Counted(task, read) if isinstance(task, Foretells) else Student(task, batch, device, choose)
 
 
 Choose = Callable[[Tensor, int], tuple[int, float]]  # from log-probabilities and a time to a token and its probability

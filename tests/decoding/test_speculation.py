@@ -16,7 +16,7 @@ from regard.decoding.beam import beam_search
 from regard.decoding.drafts import Copy, Counted, Lookup, Student, model_draft
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
-from regard.decoding.picking import BOUND
+from regard.decoding.picking import BOUND, SAMPLED_BOUND
 from regard.decoding.sampling import sample
 from regard.decoding.speculation import MOST, Counts, NoDraft, Pace, speculate
 from regard.protocols import State
@@ -134,7 +134,7 @@ SAMPLINGS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
-@pytest.mark.parametrize("noise", [0.0, 0.4 * BOUND])
+@pytest.mark.parametrize("noise", [0.0, 0.4 * SAMPLED_BOUND])
 def test_samples_are_the_plain_ones(sampling: dict[str, Any], noise: float) -> None:
     for seed in range(8):
         task, limit = passing(random_table(seed, 1, 8), noise), 2 + seed % 25
