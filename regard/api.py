@@ -22,6 +22,7 @@ from regard.runs.compare.request import with_comparison
 from regard.runs.compare.running import Manner, folder_of, run_comparison
 from regard.runs.evaluate_model import EvaluationRequest, evaluate_model
 from regard.runs.from_text.own_data import OwnFiles
+from regard.runs.mono.asked import AskedTexts
 from regard.runs.request import Tables, TrainingRequest, recipe_of
 from regard.runs.start import console_audience, silent_audience, start_training
 from regard.verbs.translate.request import helpers_of
@@ -46,6 +47,10 @@ def train(
     columns: str | None = None,
     header: bool | None = None,
     languages: str | None = None,
+    mono: File | Sequence[File] = (),
+    back: File | None = None,
+    forward: File | None = None,
+    mono_share: float | None = None,
     from_: File | None = None,
     old_share: float | None = None,
     out: File | None = None,
@@ -63,6 +68,8 @@ def train(
     - or text files instead: `source` and `target`, or `pairs`; validation files likewise; `languages` such as "en-pt";
     - with a recipe, `data` replaces all files that it names; `valid_data` and `test_data` are further splits;
     - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
+    - `mono`: text of one language to learn from too: the model `back` writes sources for text of the target language,
+      or `forward` targets for text of the source language; without a model it is copied; `mono_share` of the pairs;
     - `from_`: a model folder to fine-tune; with text files, `old_share` mixes in that share of its own training text;
     - `out`: the folder for the run and its model (runs/NAME); if it already holds a run, `resume` continues it and
       `overwrite` replaces it, otherwise it is refused;
@@ -80,6 +87,7 @@ def train(
         valid_pairs=_paths(valid_pairs),
         tables=Tables(_paths(data), _paths(valid_data), _paths(test_data), columns, header),
         languages=languages,
+        mono=AskedTexts(_paths(mono), _path(back), _path(forward), mono_share),
         start=_path(from_),
         old_share=old_share,
         out=_path(out),

@@ -12,6 +12,7 @@ COMMANDS: dict[str, Room] = {
     "course": Room("regard.commands.course:command", "Learn how attention works in twelve lessons."),
     "train": Room("regard.commands.train:command", "Train a model from a recipe or from text files."),
     "translate": ROOMS["translate"],
+    "back-translate": Room("regard.commands.back_translate:command", "Make training pairs from text of one language."),
     "answer": ROOMS["answer"],
     "caption": ROOMS["caption"],
     "transcribe": ROOMS["transcribe"],

@@ -45,6 +45,23 @@ OldShare = Annotated[
     float | None, typer.Option(min=0, max=0.95, help="With --from: share of MODEL's own training text to mix in.")
 ]
 
+Texts = Annotated[
+    list[Path] | None,
+    typer.Option("--mono", metavar="FILE", help="Text of one language to learn from too; repeatable."),
+]
+Back = Annotated[
+    Path | None,
+    typer.Option(metavar="MODEL", help="With --mono in the target language: this model writes the sources."),
+]
+Forward = Annotated[
+    Path | None,
+    typer.Option(metavar="MODEL", help="With --mono in the source language: this model writes the targets."),
+]
+Share = Annotated[
+    float | None,
+    typer.Option("--mono-share", min=0, max=1, help="Share of the training pairs that come from --mono, such as 0.5."),
+]
+
 Processes = Annotated[
     int | None, typer.Option(min=1, max=4096, help="Train with N processes on this machine, one thread each.")
 ]
@@ -68,6 +85,10 @@ def command(
     columns: options.Columns = None,
     header: options.Header = None,
     languages: Annotated[str | None, typer.Option(help="Source and target language, such as en-pt.")] = None,
+    mono: Texts = None,
+    back: Back = None,
+    forward: Forward = None,
+    mono_share: Share = None,
     start: Start = None,
     old_share: OldShare = None,
     out: Out = None,
@@ -80,8 +101,13 @@ def command(
     restarts: Restarts = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check recipe, batches and memory.")] = False,
 ) -> None:
-    """Train a RECIPE, optionally on your own --data, or train a translator on --source and --target or --pairs."""
+    """Train a RECIPE, optionally on your own --data, or train a translator on --source and --target or --pairs.
+
+    A translator can also learn from text of one language (--mono): with --back or --forward a model writes the other
+    side; without a model, the text is copied.
+    """
     began = time.monotonic()  # the imports below take seconds, which count towards --minutes
+    from regard.runs.mono.asked import AskedTexts
     from regard.runs.request import Tables, TrainingRequest
     from regard.runs.start import console_audience, start_training
 
@@ -98,6 +124,7 @@ def command(
         valid_pairs=valid_pairs or (),
         tables=Tables(data or (), valid_data or (), test_data or (), columns, header),
         languages=languages,
+        mono=AskedTexts(mono or (), back, forward, mono_share),
         start=start,
         old_share=old_share,
         out=out,
