@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from regard.base.faults import Fault
-from regard.console import console_progress, options, print_json, refuse_existing, refuse_folder, remark, say_table
+from regard.console import console_progress, options, print_json, remark, say_table
 
 Models = Annotated[
     list[Path] | None,
@@ -49,24 +48,26 @@ def command(
 
     Each criterion drops pairs below --at-least; --keep then drops the worst by the mean rank over all scores.
     """
-    from regard.base.files import refuse_missing_folder
-    from regard.runs.filtering.asked import criteria_of, named_corpus
-    from regard.runs.filtering.choosing import Rule
-    from regard.runs.filtering.filtering import filter_pairs
+    from regard.runs.filtering.asked import FilterRequest
 
-    refuse_folder(out)
-    refuse_missing_folder(out)
-    if out.exists() and pairs.exists() and out.samefile(pairs):
-        raise Fault(f"{out} is the input too; write the pairs to another file.")
-    if out.suffix in (".gz", ".xz", ".zst"):
-        raise Fault(f"{out} would be plain text under the name of a compressed file; omit its {out.suffix}.")
-    refuse_existing(out, overwrite)
-    corpus = named_corpus(pairs, columns, header)
-    asked = {"languages": languages, "model": models, "language-model": language_model, "vectors": vectors}
-    rule = Rule.read([name for name, value in asked.items() if value], at_least or [], keep, scores)
-    criteria = criteria_of(languages, models or (), language_model or (), side, vectors or ())
+    request = FilterRequest(
+        pairs=pairs,
+        out=out,
+        languages=languages,
+        models=models or (),
+        language_models=language_model or (),
+        side=side,
+        vectors=vectors or (),
+        keep=keep,
+        at_least=at_least or (),
+        scores=scores,
+        columns=columns,
+        header=header,
+        examples=examples,
+        overwrite=overwrite,
+    )
     with console_progress() as progress:
-        result = filter_pairs(corpus, criteria, rule, out, progress, scores, examples)
+        result = request.run(progress)
     if as_json:
         print_json(result.as_dict())
         return
@@ -78,4 +79,4 @@ def command(
             values = ", ".join(f"{name} {value:.3g}" for name, value in example.scores.items())
             print(f"{title} ({values}): {example.source} | {example.target}")
     if scores:
-        remark(f"Further columns of {out}: {', '.join(criterion.name for criterion in criteria)}.")
+        remark(f"Further columns of {out}: {', '.join(request.names)}.")
