@@ -70,25 +70,18 @@ def train(
 
     - `recipe`: a name, a TOML file or a table, as {"family": "ngram", "data": …}; `settings`: {"training.steps": 200};
     - or text files instead: `source` and `target`, or `pairs`; validation files likewise; `languages` such as "en-pt";
-    - with a recipe, `data` replaces all files that it names; `valid_data` and `test_data` are further splits;
-    - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
-    - `mono`: text of one language to learn from too: the model `back` writes sources for text of the target language,
-      or `forward` targets for text of the source language; without a model it is copied; `mono_share` of the pairs;
+    - with a recipe, `data`, `valid_data` and `test_data` replace all files that it names; `columns` of pairs or data
+      by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
+    - `mono`: text of one language for `mono_share` of the pairs; a model `back` or `forward` writes the other side;
     - `from_`: a model folder to fine-tune; with text files, `old_share` mixes in that share of its own training text;
-    - `out`: the folder for the run and its model (runs/NAME); if it already holds a run, `resume` continues it and
-      `overwrite` replaces it, otherwise it is refused;
-    - `minutes`: plan the run to finish in this time; with `resume`, stop after it;
-    - `processes`: number of processes, restarted up to `restarts` times when one fails; `quiet`: print nothing.
+    - `out`: the folder for the run and its model (runs/NAME); `resume` continues or `overwrite` replaces a run in it;
+    - `minutes`: time to plan for; `processes`: their number, restarted up to `restarts` times; `quiet`: print nothing.
     """
     request = TrainingRequest(
         recipe=str(recipe) if isinstance(recipe, Path) else recipe,
         settings=[*settings_of(settings or {}), *([f"seed={seed}"] if seed is not None else [])],
-        source=_path(source),
-        target=_path(target),
-        pairs=_paths(pairs),
-        valid_source=_path(valid_source),
-        valid_target=_path(valid_target),
-        valid_pairs=_paths(valid_pairs),
+        **_text_files("", source, target, pairs),
+        **_text_files("valid_", valid_source, valid_target, valid_pairs),
         tables=Tables(_paths(data), _paths(valid_data), _paths(test_data), columns, header),
         languages=languages,
         mono=AskedTexts(_paths(mono), _path(back), _path(forward), mono_share),
@@ -102,6 +95,11 @@ def train(
         restarts=restarts,
     )
     return load(_train(request, quiet))
+
+
+def _text_files(prefix: str, source: File | None, target: File | None, pairs: File | Sequence[File]) -> dict[str, Any]:
+    """Return the fields of a request for the text files of a split."""
+    return {f"{prefix}source": _path(source), f"{prefix}target": _path(target), f"{prefix}pairs": _paths(pairs)}
 
 
 def _train(request: TrainingRequest, quiet: bool) -> Path:

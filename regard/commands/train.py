@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from regard.base.faults import Fault
 from regard.console import options, remark
 from regard.console.inputs import example_command
 from regard.data.catalogue.unpack import bare
+
+if TYPE_CHECKING:
+    from regard.runs.request import TrainingRequest
 
 Recipe = Annotated[
     str | None,
@@ -47,7 +50,9 @@ OldShare = Annotated[
 
 Texts = Annotated[
     list[Path] | None,
-    typer.Option("--mono", metavar="FILE", help="Text of one language to learn from too; repeatable."),
+    typer.Option(
+        "--mono", metavar="FILE", help="Text of one language to learn from too, copied without a model; repeatable."
+    ),
 ]
 Back = Annotated[
     Path | None,
@@ -101,21 +106,15 @@ def command(
     restarts: Restarts = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check recipe, batches and memory.")] = False,
 ) -> None:
-    """Train a RECIPE, optionally on your own --data, or train a translator on --source and --target or --pairs.
-
-    A translator can also learn from text of one language (--mono): with --back or --forward a model writes the other
-    side; without a model, the text is copied.
-    """
+    """Train a RECIPE, optionally on your own --data, or train a translator on --source and --target or --pairs."""
     began = time.monotonic()  # the imports below take seconds, which count towards --minutes
     from regard.runs.mono.asked import AskedTexts
     from regard.runs.request import Tables, TrainingRequest
-    from regard.runs.start import console_audience, start_training
 
-    if recipe is not None and _holds_pairs(recipe):
-        pairs, recipe = _only(pairs, data, Path(recipe)), None
+    recipe, pairs = _recipe_or_pairs(recipe, pairs, data)
     request = TrainingRequest(
-        recipe=recipe,
-        settings=[*(settings or []), *([f"seed={seed}"] if seed is not None else [])],
+        recipe,
+        [*(settings or []), *([] if seed is None else [f"seed={seed}"])],
         source=source,
         target=target,
         pairs=pairs or (),
@@ -136,6 +135,13 @@ def command(
         restarts=restarts,
         dry_run=dry_run,
     )
+    _train(request)
+
+
+def _train(request: "TrainingRequest") -> None:
+    """Train as requested and print the result of a run that has just finished; exit with 130 if it was interrupted."""
+    from regard.runs.start import console_audience, start_training
+
     run = start_training(request, console_audience())
     if run.interrupted:
         raise typer.Exit(130)
@@ -143,17 +149,17 @@ def command(
         say_result(run.folder)
 
 
-def _holds_pairs(name: str) -> bool:
-    """Return True if the name of the argument is that of a file of pairs rather than a recipe."""
-    return Path(bare(name)).suffix in (".tsv", ".txt", ".parquet", ".arrow")
-
-
-def _only(pairs: list[Path] | None, data: list[Path] | None, file: Path) -> list[Path]:
+def _recipe_or_pairs(
+    name: str | None, pairs: list[Path] | None, data: list[Path] | None
+) -> tuple[str | None, list[Path] | None]:
+    """Return the recipe that the argument names and the files of pairs, of which the argument may be one."""
+    if name is None or Path(bare(name)).suffix not in (".tsv", ".txt", ".parquet", ".arrow"):
+        return name, pairs
     if pairs:
-        raise Fault(f"{file} and --pairs {pairs[0]} are two files of pairs; name both with --pairs to learn from both.")
+        raise Fault(f"{name} and --pairs {pairs[0]} are two files of pairs; name both with --pairs to learn from both.")
     if data:
-        raise Fault(f"{file} is a file of data, not a recipe; --data goes with a recipe, as in `regard train trec`.")
-    return [file]
+        raise Fault(f"{name} is a file of data, not a recipe; --data goes with a recipe, as in `regard train trec`.")
+    return None, [Path(name)]
 
 
 def say_result(folder: Path) -> None:
