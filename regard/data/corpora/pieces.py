@@ -107,7 +107,7 @@ class ShardMaker:
     tagged: tuple[bool, ...] = ()  # by corpus; empty: none
 
     def __post_init__(self) -> None:
-        if any(self.tagged) and self.source.begin in (self.source.pad, self.source.end, self.source.unknown):
+        if any(self.tagged) and not _has_tag(self.source):
             raise Fault(
                 "These tokenisers have no token to tag sources with, because their begin token has another use; set "
                 "tag (data.mono) or tagged (data.train) to false."
@@ -176,6 +176,13 @@ class ShardMaker:
                     drop(position, reason)
                 else:
                     yield pairs[position], fates[position], (source, target)
+
+
+def _has_tag(tokeniser: Tokeniser) -> bool:
+    """Return True if the begin token has no other use and no text can contain it, not even by its name."""
+    begin = tokeniser.begin
+    is_own = begin not in (tokeniser.pad, tokeniser.end, tokeniser.unknown)
+    return is_own and begin not in tokeniser.encode(tokeniser.pieces([begin])[0])
 
 
 def strip_pairs(chunk: Chunk) -> list[tuple[str, str]]:

@@ -118,15 +118,15 @@ class MachineText:
 
 def _finish_here(job: BulkJob, shards: list[Shard], progress: Progress) -> None:
     """Finish all shards in this process."""
-    translator, total, done = ShardTranslator(job), sum(shard.lines.count for shard in shards), 0
+    translator, whole, before = ShardTranslator(job), sum(shard.lines.count for shard in shards), 0
+
+    def report(what: str, done: int, total: int | None) -> None:
+        progress(what, before + done, whole)
+
     for shard in shards:
-
-        def report(what: str, count: int, of: int | None, before: int = done) -> None:
-            progress(what, before + count, total)
-
         translator.finish(shard, report)
-        done += shard.lines.count
-        progress("translating", done, total)
+        before += shard.lines.count
+    progress("translating", whole, whole)
 
 
 @dataclass(frozen=True)
