@@ -215,7 +215,7 @@ def test_forward_translation_and_copied_text_write_the_other_side(
     [
         (["PAIRS", "--back", "MODEL"], "--back belongs to text of one language"),
         (["PAIRS", "--mono-share", "0.5"], "--mono-share belongs to text of one language"),
-        (["--mono", "mono.en"], "Give a recipe"),
+        (["--mono", "mono.en"], "--mono adds text to pairs; give --source and --target"),
         (["PAIRS", "--mono", "none.txt"], "There is no file none.txt"),
         (["PAIRS", "--mono", "mono.en", "--mono", "mono.en"], "names the same file twice"),
         (["PAIRS", "--mono", "mono.en", "--back", "MODEL", "--forward", "MODEL"], "give one of them"),

@@ -50,9 +50,8 @@ def write_mono(data: PairData, folder: Path, progress: Progress, remark: Remark)
         with lock_folder(record.parent, progress):
             if not _is_made(text, job, record, files):
                 job.check(remark)
-                remark(
-                    f"{text.file}: {text.model} writes {'sources' if text.way == 'back' else 'targets'} for its lines"
-                )
+                side = "source" if text.way == "back" else "target"
+                remark(f"{text.file}: {text.model} writes a {side} for each line")
                 _write(text, job, record, files, progress)
         remark(f"{text.file}: {read_record(MadeText, record).report}")
 

@@ -126,7 +126,6 @@ def _finish_here(job: BulkJob, shards: list[Shard], progress: Progress) -> None:
     for shard in shards:
         translator.finish(shard, report)
         before += shard.lines.count
-    progress("translating", whole, whole)
 
 
 @dataclass(frozen=True)
