@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import regard
 from regard.base.faults import Fault
@@ -245,7 +245,7 @@ def train_run(work: Path, setting: Setting, variant: str, seed: int, share: floa
     """Train one run, or continue it, and score it on validation and test."""
     folder, recipe = run_folder(work, variant, seed, share), recipe_of(work, setting, variant, seed, share)
     model = regard.train(recipe, out=folder, resume=True, quiet=True)
-    splits = ("valid",) if variant == "reverse" else ("valid", "test")
+    splits: list[Literal["valid", "test"]] = ["valid"] if variant == "reverse" else ["valid", "test"]
     return {
         f"{split} {score.metric}": score.value
         for split in splits
@@ -256,7 +256,7 @@ def train_run(work: Path, setting: Setting, variant: str, seed: int, share: floa
 # All tasks
 
 
-def run_all(work: Path, tasks: list[Task], jobs: int, minutes: float | None, report: Callable[[], None]) -> bool:
+def run_all(work: Path, tasks: list[Task], jobs: int, minutes: float | None, report: Callable[[], object]) -> bool:
     """Run tasks in processes, as many as `jobs` at once; return True if all are finished."""
     end = None if minutes is None else time.monotonic() + 60 * minutes
     running: dict[str, subprocess.Popen[bytes]] = {}

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from regard.base.faults import Fault
@@ -12,7 +13,6 @@ from regard.data.corpora.options import PairData
 from regard.data.corpora.prepare import prepare
 from regard.data.corpora.prepared import PreparedPairs
 from regard.data.corpora.resampling import PairCutter, SampledPiece
-from regard.data.corpora.shards import np
 
 BACK = {"way": "back", "model": "somewhere"}
 
