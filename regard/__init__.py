@@ -4,6 +4,7 @@ The main functions, each with its own `help`:
 
 - `regard.load(folder)` returns a trained model, with methods such as `translate`, `generate`, `answer` and `look`.
 - `regard.train(recipe, settings)` trains a model from a recipe or from text files, and returns it.
+- `regard.distil(teacher, text, out=…)` trains a small student of a translator, and returns it.
 - `regard.evaluate(model)` scores a model on its own test data or on files.
 - `regard.compare(recipe, vary)` trains variants of a recipe and tests which differences are significant.
 - `regard.back_translate(model, file, out)` makes training pairs from text of one language.
@@ -27,7 +28,7 @@ from regard.base.notebook import Pictured
 from regard.base.version import __version__
 
 if TYPE_CHECKING:
-    from regard.api import back_translate, compare, evaluate, filter_pairs, train
+    from regard.api import back_translate, compare, distil, evaluate, filter_pairs, train
     from regard.attention.editing import editing
     from regard.attention.watch import watching
     from regard.base.edits import Edit, Edits
@@ -43,6 +44,7 @@ __all__ = [
     "__version__",
     "back_translate",
     "compare",
+    "distil",
     "editing",
     "evaluate",
     "filter_pairs",
@@ -59,6 +61,7 @@ _LAZY = {
     "Model": "regard.model",
     "back_translate": "regard.api",
     "compare": "regard.api",
+    "distil": "regard.api",
     "editing": "regard.attention.editing",
     "evaluate": "regard.api",
     "filter_pairs": "regard.api",
