@@ -1,7 +1,7 @@
 """Views of why a model decided as it did: a map, all maps side by side, the logit lens, and what edits change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ class WhyRequest:
     layer: int | None = None  # of attention
     head: int | None = None
     tokens: bool = False  # show tokens instead of whole words
-    other: str | None = None  # the input whose states patching puts into this one
+    other: Any = None  # the input whose states patching puts into this one
     trust: bool = False  # also say how far to trust the maps
 
     def __post_init__(self) -> None:
@@ -78,22 +78,59 @@ class WhyRequest:
         return WhichAttention(self.layer, self.head)
 
 
+@dataclass(frozen=True)
+class Explained:
+    """A decision, and what explains it: maps and how far to trust them, or tables of what happens inside the model."""
+
+    question: Question
+    method: str
+    log_probability: float
+    maps: Sequence[Map] = ()
+    refusals: dict[str, str] = field(default_factory=dict)  # of methods without a meaning here
+    trust: Sequence[Trust] = ()  # one for each map, if asked for
+    tables: TableLesson | None = None
+
+    def about(self) -> dict[str, Any]:
+        """Return what is explained, as plain values."""
+        question = self.question
+        return {
+            "text": question.text,
+            "output": question.output,
+            "chosen": question.chosen,
+            "method": self.method,
+            "log_probability": self.log_probability,
+            "units": list(question.names),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the maps as plain values."""
+        rows: list[dict[str, Any]] = [{"method": found.method, "scores": list(found.scores)} for found in self.maps]
+        for row, measured in zip(rows, self.trust, strict=False):
+            row["trust"] = measured.numbers()
+        return rows
+
+
+def explain_question(model: Loaded, item: Any, question: Question, request: WhyRequest) -> Explained:
+    """Return the answer to a question about an item, by one method or all of them, or from inside the model."""
+    (log_probability,) = log_probabilities(question, question.inputs[None]).tolist()
+    if request.method in INSIDE:
+        return Explained(question, request.method, log_probability, tables=_tables_inside(model, question, request))
+    maps, refusals = maps_for(question, request)
+    trust = trust_in(model, item, question, maps) if request.trust else []
+    return Explained(question, request.method, log_probability, maps, refusals, trust)
+
+
 def view_why(model: Loaded, item: Any, request: WhyRequest, remark: Remark = ignore_remark) -> View:
     """Return a view of why a model decided so, by one method or all of them, or of what happens inside it."""
     question = ask(model, item, request.output, request.place, request.word)
+    found = explain_question(model, item, question, request)
     heading = f"{show_word(question.text)} → {show_word(question.output)}"
-    about = _about(question, request.method)
-    if request.method in INSIDE:
-        return View(heading, DrawnTables(_tables_inside(model, question, request)), about)
-    maps, refusals = maps_for(question, request)
-    for text in (*refusals.values(), *(f"{found.method}: {text}" for found in maps for text in found.remarks)):
+    if found.tables is not None:
+        return View(heading, DrawnTables(found.tables), found.about())
+    for text in (*found.refusals.values(), *(f"{each.method}: {text}" for each in found.maps for text in each.remarks)):
         remark(text)
-    numbers: list[dict[str, Any]] = [{"method": found.method, "scores": list(found.scores)} for found in maps]
-    trust = trust_in(model, item, question, maps) if request.trust else []
-    for row, measured in zip(numbers, trust, strict=False):
-        row["trust"] = measured.numbers()
-    drawing = _drawing(question, maps, request.tokens, trust)
-    return View(heading, drawing, about | {"maps": numbers, "refused": refusals})
+    drawing = _drawing(found, request.tokens)
+    return View(heading, drawing, found.about() | {"maps": found.rows(), "refused": found.refusals})
 
 
 def _tables_inside(model: Loaded, question: Question, request: WhyRequest) -> TableLesson:
@@ -130,34 +167,26 @@ def maps_for(question: Question, request: WhyRequest) -> tuple[list[Map], dict[s
     return [map_of(question, request.method, request.which)], {}
 
 
-def _about(question: Question, method: str) -> dict[str, Any]:
-    (log_probability,) = log_probabilities(question, question.inputs[None]).tolist()
-    return {
-        "text": question.text,
-        "output": question.output,
-        "chosen": question.chosen,
-        "method": method,
-        "log_probability": log_probability,
-        "units": list(question.names),
-    }
-
-
-def _drawing(question: Question, maps: Sequence[Map], tokens: bool, trust: Sequence[Trust]) -> Drawing:
+def _drawing(found: Explained, tokens: bool) -> Drawing:
     """Return the maps over a picture, a video or a sound, or as a table of units, and how far to trust them."""
-    side = question.side
-    measured = list(zip([found.method for found in maps], trust, strict=False))
-    title = " ".join([_title(question), *(figures.sentence(method) for method, figures in measured)])
+    measured = list(zip([each.method for each in found.maps], found.trust, strict=False))
+    title = " ".join([_title(found.question), *(figures.sentence(method) for method, figures in measured)])
+    if looks := looks_of(found.question, found.maps, title):
+        return drawing_of(looks, DrawingRequest())
+    tables = [*_tables(found.question, found.maps, tokens), *(figures.table(method) for method, figures in measured)]
+    return DrawnTables(TableLesson(_title(found.question), tables))
+
+
+def looks_of(question: Question, maps: Sequence[Map], title: str = "") -> LooksBetween | None:
+    """Return maps as weights over a picture, a video or a sound, as attention is drawn; None for other inputs."""
+    side, methods = question.side, [found.method for found in maps]
     if isinstance(side, Cells | Video):
-        names = [found.method for found in maps]
-        looks_from = Words(names, names, range(len(names)))
         blocks = [Block("", np.stack([_shade(found) for found in maps])[None])]
-        return drawing_of(LooksBetween("why", title, "", looks_from, side, blocks), DrawingRequest())
+        return LooksBetween("why", title, "", Words(methods, methods, range(len(methods))), side, blocks)
     if isinstance(side, Frames):
         weights = np.stack([_shade(found) for found in maps], axis=1)[None]
-        methods = Steps([found.method for found in maps])
-        return drawing_of(LooksBetween("why", title, "", side, methods, [Block("", weights)]), DrawingRequest())
-    tables = [*_tables(question, maps, tokens), *(figures.table(method) for method, figures in measured)]
-    return DrawnTables(TableLesson(_title(question), tables))
+        return LooksBetween("why", title, "", side, Steps(methods), [Block("", weights)])
+    return None
 
 
 def _title(question: Question) -> str:

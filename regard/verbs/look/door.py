@@ -1,4 +1,4 @@
-"""The doors for looking inside a model: its attention, its next token, its beam and its forward pass."""
+"""The doors for looking inside a model: attention, next token, beam, forward pass, reasons and nearest examples."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -11,6 +11,7 @@ from regard.base.doors import DoorAnswer, LanguagesBody, ModelBody, Price, Quest
 from regard.base.pauses import beside_pauses
 from regard.verbs.answer.request import Input
 from regard.verbs.inputs import check_inputs, input_cost
+from regard.verbs.look.reasons_door import EXAMPLES, WHY
 from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequest, NextRequest, RequestEdits, Side
 from regard.viewing.hypotheses import Fate
 
@@ -267,4 +268,6 @@ DOORS = (
         ],
         work=lambda question: _views().look(question),
     ),
+    WHY,
+    EXAMPLES,
 )
