@@ -16,7 +16,7 @@ from toys import open_trained_toy
 
 import regard
 from regard.base.doors import Limits, Question
-from regard.seeing.why.views import CHOICES, INSIDE
+from regard.seeing.why.explaining import CHOICES, INSIDE
 from regard.serving.app import make_app
 from regard.serving.options import ServingOptions
 from regard.verbs.look.reasons_door import WHY, WhyBody
@@ -24,9 +24,9 @@ from regard.verbs.look.request import Method
 
 TEXT = "Ana sees the red house."
 OUTPUT = "Eu amo os livros ."
-TOYS = ["gpt", "bert", "encoder", "tagging rnn", "memory", "ntm", "gat", "patches", "captioner", "ctc", "ngram", "bag"]
+TOYS = ["gpt", "bert", "encoder", "tagging rnn", "memory", "ntm", "gat", "patches", "ctc", "ngram", "bag"]
 SILENT = {"ngram", "bag"}
-VIEWS = {"patches": "overlay", "captioner": "overlay", "ctc": "strip"}
+VIEWS = {"patches": "overlay", "ctc": "frames"}
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +119,7 @@ def test_every_kind_of_input_is_explained(others: httpx.Client, toys: dict[str, 
     folder, item = toys[name]
     output = {"ctc": "a"}.get(name)
     given = {} if output is None else {"output": output}
-    own = item if name != "captioner" else str(folder.parent / item)
-    report = why(others, model=folder.name, input=_numbered(name, sent(own)), method="all", trust=True, **given)
+    report = why(others, model=folder.name, input=_numbered(name, sent(item)), method="all", trust=True, **given)
     expected = regard.load(folder).why(item, "all", output=output, trust=True).numbers()
     assert report["units"] == expected["units"]
     assert set(report["refused"]) == set(expected["refused"])
@@ -146,7 +145,7 @@ def test_only_models_that_can_are_asked(others: httpx.Client, toys: dict[str, tu
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        ({"input": TEXT, "method": "magic"}, "'method'"),
+        ({"input": TEXT, "method": "magic"}, "method is 'magic', expected one of 'attention'"),
         ({"input": TEXT, "steps": 1_000_000}, "steps"),
         ({"input": TEXT, "output": "Eu", "tokens": ["Eu"]}, "give one of the two"),
         ({"input": TEXT, "tokens": ["nonsense"]}, "'nonsense' is not a token of the model forth."),
@@ -158,7 +157,7 @@ def test_only_models_that_can_are_asked(others: httpx.Client, toys: dict[str, tu
         ({"input": TEXT, "method": "patching"}, "Patching takes states from another input"),
         ({"input": TEXT, "method": "patching", "from": "Ana"}, "patching needs the same number"),
         ({"input": TEXT, "place": 99}, "so there is no token number 99."),
-        ({"input": TEXT, "place": 0}, "'place'"),
+        ({"input": TEXT, "place": 0}, "place is 0, expected 1 or more."),
         ({"input": TEXT, "word": "nunca"}, "The output has no word 'nunca'"),
         ({"input": 3}, "The model forth reads texts; the input is something else."),
         ({"input": " "}, "There is no text to read; give a sentence."),

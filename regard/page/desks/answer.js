@@ -7,6 +7,7 @@ import { encoded } from "../parts/encoding.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { mountLooking, showLooking } from "./answer/looking.js";
 import { makePassing } from "./passing.js";
+import { makeReasoning } from "./reasoning.js";
 import { savable } from "../parts/saving.js";
 import { ask } from "../parts/server.js";
 import { makeSketchField, sketched } from "./answer/sketching.js";
@@ -15,7 +16,7 @@ import { duration, say } from "../parts/texts.js";
 
 /** @import { Attributes } from "../parts/common.js" */
 /** @import { Model } from "../parts/server.js" */
-/** @import { Passing } from "./passing.js" */
+/** @import { Folded } from "./folding.js" */
 
 const SHOWN = 10; // answers, the most probable first
 // The kind of input a model reads -> the attributes of the field for it.
@@ -36,8 +37,8 @@ let models = [];
 let limits = {};
 /** @type {any} */
 let shown = null; // the displayed answer
-/** @type {Passing} */
-let passing;
+/** @type {Folded[]} */
+let panels = []; // below the answer, each under a heading that opens
 
 const hideAnswer = () => ["answer-part", "looking"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("answer-part", "answer-trouble", hideAnswer);
@@ -51,7 +52,7 @@ export function followAnswering() {
   const { answerer, input } = wished();
   if (models.some(({ name }) => name === answerer)) byId("answerer").value = answerer;
   makeField();
-  passing.follow();
+  panels.forEach(({ follow }) => follow());
   if (["picture", "drawing"].includes(model().reads) || input === undefined) return forgetAnswer();
   fillField(input);
   answerAgain();
@@ -73,7 +74,7 @@ function makeField() {
   for (const name of ["input-title", "ask"]) byId(name).hidden = kind === "drawing"; // sent after each stroke
   byId("raw-label").hidden = model().reads !== "tokens";
   byId("second-label").hidden = !model().pairs;
-  passing.offer([model()]);
+  panels.forEach(({ offer }) => offer([model()]));
   showKnowledge(byId("answer-knowing"), [model()], (text) => {
     fillField(text);
     answerAgain();
@@ -124,10 +125,18 @@ async function given() {
   return { picture: await encoded(file, limits.picture, "answer.too_large") };
 }
 
+/** What is typed, for a model whose decision about it can be explained here; nothing for a file or a drawing. */
+function typedInput() {
+  const field = byId("input");
+  if (!["text", "tokens", "items", "story", "nodes"].includes(model().reads)) return null;
+  if (model().pairs) return field.value && byId("second").value ? `${field.value}\t${byId("second").value}` : "";
+  return field.type === "number" ? (field.value ? Number(field.value) : "") : field.value;
+}
+
 /** Ask for the answer to the input; an earlier request that is still pending is cancelled. */
 export async function answerAgain() {
   const asked = model();
-  passing.again();
+  panels.forEach(({ again }) => again());
   await asking.attempt(async (signal) => {
     const input = await given();
     if (signal.aborted) return;
@@ -223,8 +232,8 @@ export function mountAnswering(served, granted) {
   const trouble = element("p", { id: "answer-trouble", class: "trouble", role: "alert", hidden: "" });
   const looking = element("div", { id: "looking", hidden: "" });
   const knowing = element("div", { id: "answer-knowing", class: "knowing" });
-  passing = makePassing("input", () => String(byId("input").value ?? ""));
-  byId("answer-desk").append(form, knowing, preview, trouble, part, looking, passing.root);
+  panels = [makeReasoning("input", typedInput, false), makePassing("input", () => String(byId("input").value ?? ""))];
+  byId("answer-desk").append(form, knowing, preview, trouble, part, looking, ...panels.map(({ root }) => root));
   savable(part, "answer", () => shown);
   mountLooking(looking);
   preview.addEventListener("error", () => (preview.hidden = true)); // not a picture; the server says so too
@@ -234,7 +243,7 @@ export function mountAnswering(served, granted) {
     makeField();
     answerAgain();
   });
-  form.addEventListener("input", passing.typed);
+  form.addEventListener("input", () => panels.forEach(({ typed }) => typed()));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     answerAgain();

@@ -1,6 +1,5 @@
 """Answers of the server about why a model decided so, and about the nearest training examples."""
 
-import math
 from typing import Any
 
 from regard.base.doors import Question, TooLarge
@@ -9,16 +8,14 @@ from regard.base.pauses import between_steps
 from regard.base.requests.fields import Held
 from regard.loading import Loaded
 from regard.seeing.training_texts import NoTrainingTexts, names_training_texts
+from regard.seeing.why.explaining import WhyRequest, explain_question
+from regard.seeing.why.page import page_fields
+from regard.seeing.why.question import Question as Decision
 from regard.seeing.why.question import ask, can_be_asked
-from regard.seeing.why.views import Explained, WhyRequest, explain_question, looks_of
 from regard.verbs.inputs import with_files
 from regard.verbs.look.request import DecisionRequest, ExamplesRequest
 from regard.verbs.look.run import look_examples
 from regard.verbs.look.sentences import check_sentence, output_tokens
-from regard.viewing.canvas import show_word
-from regard.viewing.drawers import page_view
-from regard.viewing.sides import Words
-from regard.viewing.tables import tables_data
 
 
 def explained_verbs(model: Loaded) -> list[str]:
@@ -38,12 +35,22 @@ def why(question: Question[DecisionRequest]) -> dict[str, Any]:
         item, *others = (held.content for held in inputs)
         request = WhyRequest(body.method, *chosen, next(iter(others), None), body.trust)
         asked = ask(model.model, item, output, request.place, request.word)
+        if body.mode == "words" and (word := _word_at(asked, place)) is not None:
+            asked = ask(model.model, item, output, place, word)
         if (count := len(asked.names)) > question.limits.units:
             most = question.limits.units
             raise TooLarge(f"The input has {count:,} units, but at most {most:,} are explained here; shorten it.")
-        return _fields(explain_question(model.model, item, asked, request))
+        return page_fields(explain_question(model.model, item, asked, request))
 
     return with_files([body.input] if body.other is None else [body.input, body.other], explain)
+
+
+def _word_at(asked: Decision, place: int | None) -> str | None:
+    """Return the word that the token at a place belongs to; None if that token is the whole word."""
+    if place is None or asked.choices is None or len(asked.explained) > 1:
+        return None
+    home = asked.choices.places[place]
+    return asked.choices.words[home] if list(asked.choices.places).count(home) > 1 else None
 
 
 def _output(question: Question[DecisionRequest]) -> Any:
@@ -53,41 +60,6 @@ def _output(question: Question[DecisionRequest]) -> Any:
         return body.output
     check_sentence(model, str(body.input), question.limits)
     return body.output if body.tokens is None else output_tokens(model, str(body.input), body.tokens)
-
-
-def _fields(found: Explained) -> dict[str, Any]:
-    asked = found.question
-    looks = looks_of(asked, found.maps) if found.maps else None
-    view, data = (None, None) if looks is None else page_view(looks)
-    maps = [row | {"remarks": list(own.remarks)} for row, own in zip(found.rows(), found.maps, strict=True)]
-    about = found.about()
-    shown = {name: show_word(about[name]) if about[name] else "" for name in ("text", "output")}
-    return _finite(
-        {
-            **about,
-            **shown,
-            "words": _tokens(asked.side),
-            "choices": _tokens(asked.choices),
-            "explained": list(asked.explained),
-            "maps": maps,
-            "refused": found.refusals,
-        }
-    ) | {"tables": [] if found.tables is None else tables_data(found.tables), "view": view, "looks": data}
-
-
-def _tokens(side: Any) -> dict[str, Any] | None:
-    if not isinstance(side, Words):
-        return None
-    return {"tokens": list(side.tokens), "words": list(side.words), "word_of_token": list(side.places)}
-
-
-def _finite(value: Any) -> Any:
-    """Return values with None in the place of numbers that JSON does not have."""
-    if isinstance(value, dict):
-        return {name: _finite(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def examples(question: Question[ExamplesRequest]) -> dict[str, Any]:

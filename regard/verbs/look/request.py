@@ -141,6 +141,9 @@ class DecisionRequest(VerbRequest):
     word: Phrase | None = Field(
         default=None, description="The word of the output; with a place, the one that this token belongs to."
     )
+    mode: Literal["words", "tokens"] = Field(
+        default="tokens", description="What a place chooses: this token, or the whole word that it belongs to."
+    )
     layer: Count | None = Field(default=None, description="For attention: the block, counted from 1.")
     head: Count | None = Field(default=None, description="For attention: the head; by default all, joined.")
     other: Input | None = Field(
