@@ -49,6 +49,7 @@ export function mountReasons(holder, name, choose = null) {
     title: element("p", { id: `${name}-chosen`, class: "reasons-title", role: "status" }),
     mode: element("fieldset", { id: `${name}-mode`, class: "unsaved" }, element("legend", {}, say("controls.mode"))),
     legend: legend(),
+    trust: element("p", { class: "hint" }, say("trust.explained")),
     rows: element("div", { id: `${name}-rows`, class: "reason-rows" }),
     readout: element("p", { id: `${name}-readout`, class: "readout", role: "status" }),
     refused: element("ul", { id: `${name}-refused`, class: "refused", lang: "en" }),
@@ -57,7 +58,7 @@ export function mountReasons(holder, name, choose = null) {
   const { choices, title, mode, rows, readout, refused, tables } = parts;
   choices.setAttribute("aria-label", say("reasons.choices"));
   const part = element("section", { class: "reasons", "aria-labelledby": `${name}-chosen` });
-  part.append(title, parts.legend, mode, rows, readout, refused);
+  part.append(title, parts.legend, mode, parts.trust, rows, readout, refused);
   holder.append(choices, part, tables);
   /** @type {ReasonsView} */
   const view = { name, root: part, parts, choose, mode: "words", found: null };
@@ -92,6 +93,7 @@ export function showReasons(view, found, choices = null) {
   offer(parts.mode, modes, view.mode, (mode) => say(`modes.${mode}`));
   parts.readout.textContent = "";
   parts.rows.replaceChildren(...found.maps.map((map) => mapRow(view, found, map)));
+  parts.trust.hidden = found.maps.length < 2 || !found.maps.some(({ trust }) => trust);
   const reasons = Object.entries(found.refused).map(([method, reason]) => `${methodName(method)}: ${reason}`);
   parts.refused.replaceChildren(...reasons.map((text) => element("li", {}, text)));
   parts.refused.hidden = !reasons.length;
@@ -153,7 +155,7 @@ function mapRow(view, found, map) {
   const counts = { shown: MOST_PARTS, count: all.length };
   const cut = shown.length < all.length ? [element("p", { class: "rest" }, say("reasons.cut", counts))] : [];
   const remarks = map.remarks.map((text) => element("p", { class: "rest", lang: "en" }, text));
-  const trust = map.trust ? [trustPart(map.trust)] : [];
+  const trust = map.trust ? [trustPart(map.trust, found.maps.length > 1)] : [];
   const row = { class: "reason", "data-method": map.method };
   return element("div", row, head, element("div", {}, words, ...cut, ...remarks), ...trust);
 }
@@ -175,20 +177,25 @@ const scoreText = (score) => decimal(score, Math.abs(score) < 0.1 ? 4 : 3).repla
 /** @type {(share: number) => string} */
 const shareText = (share) => `${share < 0 ? "−" : ""}${percent(Math.abs(share))}`;
 
-/** @type {(trust: Trust) => HTMLElement} */
-function trustPart({ figures, truth }) {
+/**
+ * How far to trust a map: in sentences, or in short beside other maps, with all figures below.
+ * @type {(trust: Trust, isShort: boolean) => HTMLElement}
+ */
+function trustPart({ figures, truth }, isShort) {
   const figure = figures[HEADLINE];
   const verdict = verdictOf(figure);
   const values = { value: number(figure.value), random: number(figure.random), deviation: number(figure.deviation) };
-  const said = [element("b", {}, say(`trust.${verdict}`)), " ", say("trust.headline", values)];
-  const known = truth ? [truthPart(truth)] : [];
+  const headline = say(isShort ? "trust.short" : "trust.headline", values);
+  const said = [element("b", {}, say(`trust.${verdict}`)), " ", headline];
+  const known = truth ? [truthPart(truth, isShort)] : [];
   const more = element("details", {}, element("summary", {}, say("trust.figures")), figureTable(figures, truth));
   return element("div", { class: `trust ${verdict}` }, element("p", {}, ...said), ...known, more);
 }
 
-/** @type {(truth: Truth) => HTMLElement} */
-function truthPart({ name, area }) {
-  return element("p", {}, say("trust.truth", { area: number(area.value) }), " ", word(`(${name})`, "en"));
+/** @type {(truth: Truth, isShort: boolean) => HTMLElement} */
+function truthPart({ name, area }, isShort) {
+  const said = say(isShort ? "trust.short_truth" : "trust.truth", { area: number(area.value) });
+  return element("p", {}, said, ...(isShort ? [] : [" ", word(`(${name})`, "en")]));
 }
 
 /** @type {(figures: Trust["figures"], truth: Trust["truth"]) => HTMLElement} */

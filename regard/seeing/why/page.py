@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from regard.seeing.why.decision import Question
 from regard.base.files import finite
+from regard.seeing.why.decision import Question
 from regard.seeing.why.explaining import Explained
 from regard.seeing.why.maps import Map
 from regard.viewing.canvas import show_word
