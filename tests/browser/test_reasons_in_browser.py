@@ -13,7 +13,8 @@ from desk import settle
 import regard
 from regard.cli import main
 
-sys.path[:0] = [str(Path(__file__).parents[1] / place) for place in ("serving", "seeing/lessons")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "serving"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "seeing" / "lessons"))
 from loopback import on_loopback
 from toy import make_model
 from toys import open_trained_toy
@@ -75,7 +76,14 @@ def choices(page: Browser, name: str = "reasons") -> dict[str, bool]:
         "[each.textContent, each.getAttribute('aria-pressed') === 'true'])",
         f"#{name}-choices button",
     )
-    return {text: is_chosen for text, is_chosen in pairs}
+    return dict(pairs)
+
+
+def wait_for_choice(page: Browser, place: int, name: str = "reasons") -> None:
+    """Wait until the choice at a place is explained."""
+    script = "return document.querySelectorAll(arguments[0])[arguments[1]].getAttribute('aria-pressed')"
+    page.wait(script, f"#{name}-choices button", place, wanted="true")
+    settle(page)
 
 
 def tints(page: Browser, method: str, name: str = "reasons") -> list[float]:
@@ -97,9 +105,7 @@ def test_a_word_is_chosen_and_the_source_is_tinted_as_python_scores_it(page: Bro
     assert list(choices(page))[:-1] == output.text.split()
     assert [text for text, is_chosen in choices(page).items() if is_chosen] == [output.text.split()[0]]
     page.all("#reasons-choices button")[1].click()
-    page.wait(
-        "return document.querySelectorAll('#reasons-choices button')[1].getAttribute('aria-pressed')", wanted="true"
-    )
+    wait_for_choice(page, 1)
     settle(page)
     expected = model.why(TEXT, place=1).numbers()["maps"][0]["scores"]
     assert tints(page, "integrated-gradients") == expected_tints(expected)
@@ -150,9 +156,7 @@ def test_methods_side_by_side(page: Browser, address: str, model: Any) -> None:
 def test_a_word_of_the_output_stays_in_the_open_view(page: Browser, address: str) -> None:
     open_reasons(page, address)
     page.all(".written")[2].click()
-    page.wait(
-        "return document.querySelectorAll('#reasons-choices button')[2].getAttribute('aria-pressed')", wanted="true"
-    )
+    wait_for_choice(page, 2)
     assert page.find("#reasons-panel").is_displayed()
     page.find("#attention-tab").click()
     settle(page)
@@ -164,9 +168,7 @@ def test_by_keys_another_word_is_explained_and_keeps_the_focus(page: Browser, ad
     open_reasons(page, address)
     page.run("document.querySelector('#reasons-choices [aria-pressed=true]').focus()")
     page.press("ARROW_RIGHT", "ENTER")
-    page.wait(
-        "return document.querySelectorAll('#reasons-choices button')[1].getAttribute('aria-pressed')", wanted="true"
-    )
+    wait_for_choice(page, 1)
     settle(page)
     assert page.focused()["text"] == list(choices(page))[1]
 
@@ -235,10 +237,7 @@ def test_masks_and_tags_are_chosen(page: Browser, address: str, folders: dict[st
     settle(page)
     model = regard.load(folders["bert"])
     page.all("#input-reasons-choices button")[0].click()
-    page.wait(
-        "return document.querySelectorAll('#input-reasons-choices button')[0].getAttribute('aria-pressed')",
-        wanted="true",
-    )
+    wait_for_choice(page, 0, "input-reasons")
     settle(page)
     expected = model.why("o [MASK] . [MASK]", place=0, tokens=True).numbers()["maps"][0]["scores"]
     assert tints(page, "integrated-gradients", "input-reasons") == expected_tints(expected)
