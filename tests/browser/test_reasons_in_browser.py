@@ -40,7 +40,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def address(folders: dict[str, Path]) -> Iterator[str]:
+def address(folders: dict[str, Path], model: Any) -> Iterator[str]:
+    model.why(TEXT, "attention", trust=True)  # generates a corpus, which takes a few seconds, once
     with on_loopback(make_app(list(folders.values()), ServingOptions())) as address:
         yield address
 

@@ -4,7 +4,7 @@ import { remember, wished } from "../parts/address.js";
 import { element } from "../parts/common.js";
 import { ask, Refusal } from "../parts/server.js";
 import { say } from "../parts/texts.js";
-import { methodName, mountReasons, showReasons } from "../views/reasons.js";
+import { methodName, mountReasons, showInTurn } from "../views/reasons.js";
 import { explainableWords } from "../views/reasons/scores.js";
 import { makeFolded } from "./folding.js";
 
@@ -13,9 +13,9 @@ import { makeFolded } from "./folding.js";
 /** @typedef {{ root: HTMLElement, follow: () => void, wanted: () => Record<string, any> }} MethodChoice */
 
 const USUAL = "integrated-gradients";
-const INSIDE = ["lens", "patching", "heads", "units"]; // what happens inside a model; no part has a score
 const METHODS = [
-  "attention", "rollout", "flow", "gradient", "input-x-gradient", USUAL, "occlusion", "leave-one-out", "all", ...INSIDE,
+  "attention", "rollout", "flow", "gradient", "input-x-gradient", USUAL, "occlusion", "leave-one-out", "all",
+  "lens", "patching", "heads", "units",
 ];
 
 /**
@@ -51,7 +51,7 @@ export function makeMethodChoice(name, changed) {
       settle();
     },
     wanted: () => {
-      if (choice.value !== "patching") return { method: choice.value, trust: !INSIDE.includes(choice.value) };
+      if (choice.value !== "patching") return { method: choice.value };
       if (!from.value.trim()) throw new Refusal(say("reasons.from_empty"));
       return { method: "patching", from: from.value };
     },
@@ -80,10 +80,14 @@ export function makeReasoning(name, given, continues) {
     if (chosen.input !== input) chosen = { input, place: null };
     const { place } = chosen;
     const about = continues ? continued(input, place) : placed(input, place);
-    const found = await ask("v1/why", { model, ...about, ...method.wanted() }, signal);
-    if (signal.aborted) return;
-    panel.holder.hidden = false;
-    showReasons(view, found, continues ? promptChoices(input, place, choose) : null);
+    const question = { model, ...about, ...method.wanted() };
+    const inquire = async (/** @type {object} */ more) => {
+      const found = await ask("v1/why", { ...question, ...more }, signal);
+      signal.throwIfAborted();
+      panel.holder.hidden = false;
+      return found;
+    };
+    await showInTurn(view, inquire, continues ? promptChoices(input, place, choose) : null);
   }
 
   const follow = () => {

@@ -33,6 +33,7 @@ import { tableSection } from "./tables.js";
  * @property {((place: number) => void) | null} choose
  * @property {string} mode
  * @property {Reasons | null} found
+ * @property {Choice[] | null} given choices that replace those of the answer
  */
 
 const HEADLINE = "comprehensiveness"; // the figure of trust that is put into words
@@ -61,12 +62,12 @@ export function mountReasons(holder, name, choose = null) {
   part.append(title, parts.legend, mode, parts.trust, rows, readout, refused);
   holder.append(choices, part, tables);
   /** @type {ReasonsView} */
-  const view = { name, root: part, parts, choose, mode: "words", found: null };
+  const view = { name, root: part, parts, choose, mode: "words", found: null, given: null };
   savable(part, "why", () => view.found);
   walkable(choices, "button");
   mode.addEventListener("change", (/** @type {any} */ { target }) => {
     view.mode = target.value;
-    if (view.found) showReasons(view, view.found);
+    if (view.found) showReasons(view, view.found, view.given);
   });
   return view;
 }
@@ -83,7 +84,7 @@ function legend() {
  */
 export function showReasons(view, found, choices = null) {
   const { parts } = view;
-  view.found = found;
+  [view.found, view.given] = [found, choices];
   showChoices(view, choices ?? ownChoices(view, found));
   const chance = found.log_probability === null ? "" : percent(Math.exp(found.log_probability));
   parts.title.textContent = say("reasons.title", { chosen: spokenToken(found.chosen), chance });
@@ -99,6 +100,25 @@ export function showReasons(view, found, choices = null) {
   parts.refused.hidden = !reasons.length;
   const tables = found.tables.map((table, place) => tableSection(table, `${view.name}-table-${place + 1}`));
   parts.tables.replaceChildren(...tables);
+}
+
+/**
+ * Ask for reasons twice and show them: first the scores alone, which come quickly, and then how far to trust them.
+ * @type {(view: ReasonsView, inquire: (trust: object) => Promise<Reasons>, choices?: Choice[] | null) => Promise<void>}
+ */
+export async function showInTurn(view, inquire, choices = null) {
+  const found = await inquire({});
+  showReasons(view, found, choices);
+  if (found.maps.length) addTrust(view, await inquire({ trust: true }));
+}
+
+/** @type {(view: ReasonsView, found: Reasons) => void} */
+function addTrust(view, found) {
+  view.found = found;
+  view.parts.trust.hidden = found.maps.length < 2;
+  found.maps.forEach(({ trust }, place) => {
+    if (trust) view.parts.rows.children[place].append(trustPart(trust, found.maps.length > 1));
+  });
 }
 
 /** @type {(view: ReasonsView, found: Reasons) => Choice[]} */

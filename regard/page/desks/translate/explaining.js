@@ -7,7 +7,7 @@ import { editsOf, markEdited, mountEditing, showEditing, takeBack } from "./edit
 import { mountForward, showForward } from "../../views/forward.js";
 import { mountNBest, showNBest } from "../../views/n-best.js";
 import { mountNext, showNext } from "../../views/next.js";
-import { mountReasons, showReasons } from "../../views/reasons.js";
+import { mountReasons, showInTurn } from "../../views/reasons.js";
 import { followWidth } from "../../parts/opening.js";
 import { makeMethodChoice } from "../reasoning.js";
 import { mountTree, showTree } from "../../views/tree.js";
@@ -169,9 +169,13 @@ const SHOWING = {
 
   reasons: async (signal) => {
     const { tokens } = subject.sentence;
-    const found = await about("v1/why", { tokens, place: at + 1, mode: reasons.mode, ...method.wanted() }, signal);
-    holder("reasons").hidden = false;
-    showReasons(reasons, found);
+    const question = { tokens, place: at + 1, mode: reasons.mode, ...method.wanted() };
+    await showInTurn(reasons, async (more) => {
+      const found = await about("v1/why", { ...question, ...more }, signal);
+      holder("reasons").hidden = false;
+      tellTrouble("reasons", null);
+      return found;
+    });
   },
 
   next: async (signal) => {
