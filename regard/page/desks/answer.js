@@ -2,6 +2,7 @@
 
 import { remember, wished } from "../parts/address.js";
 import { oneAtATime } from "../parts/asking.js";
+import { makeAttending } from "./attending.js";
 import { byId, element, percent, section } from "../parts/common.js";
 import { encoded } from "../parts/encoding.js";
 import { showKnowledge } from "../parts/knowing.js";
@@ -16,7 +17,7 @@ import { duration, say } from "../parts/texts.js";
 
 /** @import { Attributes } from "../parts/common.js" */
 /** @import { Model } from "../parts/server.js" */
-/** @import { Folded } from "./folding.js" */
+/** @import { Panel } from "./folding.js" */
 
 const SHOWN = 10; // answers, the most probable first
 // The kind of input a model reads -> the attributes of the field for it.
@@ -37,8 +38,8 @@ let models = [];
 let limits = {};
 /** @type {any} */
 let shown = null; // the displayed answer
-/** @type {Folded[]} */
-let panels = []; // below the answer, each under a heading that opens
+/** @type {Panel[]} */
+let panels = []; // about the text: attention, reasons and the forward pass
 
 const hideAnswer = () => ["answer-part", "looking"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("answer-part", "answer-trouble", hideAnswer);
@@ -52,7 +53,7 @@ export function followAnswering() {
   const { answerer, input } = wished();
   if (models.some(({ name }) => name === answerer)) byId("answerer").value = answerer;
   makeField();
-  panels.forEach(({ follow }) => follow());
+  panels.forEach((panel) => panel.follow());
   if (["picture", "drawing"].includes(model().reads) || input === undefined) return forgetAnswer();
   fillField(input);
   answerAgain();
@@ -74,7 +75,7 @@ function makeField() {
   for (const name of ["input-title", "ask"]) byId(name).hidden = kind === "drawing"; // sent after each stroke
   byId("raw-label").hidden = model().reads !== "tokens";
   byId("second-label").hidden = !model().pairs;
-  panels.forEach(({ offer }) => offer([model()]));
+  panels.forEach((panel) => panel.offer([model()]));
   showKnowledge(byId("answer-knowing"), [model()], (text) => {
     fillField(text);
     answerAgain();
@@ -113,11 +114,18 @@ function showPreview(file) {
   else byId("preview").removeAttribute("src");
 }
 
+/** The text of the field, or both texts of a pair; nothing while one is missing. */
+function typedText() {
+  const { value } = byId("input");
+  if (!model().pairs) return String(value ?? "");
+  return value && byId("second").value && `${value}\t${byId("second").value}`;
+}
+
 /** The content of the field in the server's format, or nothing if it is empty. */
 async function given() {
   if (model().reads === "drawing") return sketched();
   const field = byId("input");
-  if (model().pairs) return field.value && byId("second").value && `${field.value}\t${byId("second").value}`;
+  if (model().pairs) return typedText();
   if (field.type !== "file") return field.type === "number" && field.value ? Number(field.value) : field.value;
   const [file] = field.files;
   showPreview(file ?? null);
@@ -125,18 +133,10 @@ async function given() {
   return { picture: await encoded(file, limits.picture, "answer.too_large") };
 }
 
-/** What is typed, for a model whose decision about it can be explained here; nothing for a file or a drawing. */
-function typedInput() {
-  const field = byId("input");
-  if (!["text", "tokens", "items", "story", "nodes"].includes(model().reads)) return null;
-  if (model().pairs) return field.value && byId("second").value ? `${field.value}\t${byId("second").value}` : "";
-  return field.type === "number" ? (field.value ? Number(field.value) : "") : field.value;
-}
-
 /** Ask for the answer to the input; an earlier request that is still pending is cancelled. */
 export async function answerAgain() {
   const asked = model();
-  panels.forEach(({ again }) => again());
+  panels.forEach((panel) => panel.again());
   await asking.attempt(async (signal) => {
     const input = await given();
     if (signal.aborted) return;
@@ -232,7 +232,11 @@ export function mountAnswering(served, granted) {
   const trouble = element("p", { id: "answer-trouble", class: "trouble", role: "alert", hidden: "" });
   const looking = element("div", { id: "looking", hidden: "" });
   const knowing = element("div", { id: "answer-knowing", class: "knowing" });
-  panels = [makeReasoning("input", typedInput, false), makePassing("input", () => String(byId("input").value ?? ""))];
+  panels = [
+    makeAttending("input", typedText),
+    makeReasoning("input", typedText, false),
+    makePassing("input", () => String(byId("input").value ?? "")),
+  ];
   byId("answer-desk").append(form, knowing, preview, trouble, part, looking, ...panels.map(({ root }) => root));
   savable(part, "answer", () => shown);
   mountLooking(looking);
@@ -243,7 +247,7 @@ export function mountAnswering(served, granted) {
     makeField();
     answerAgain();
   });
-  form.addEventListener("input", () => panels.forEach(({ typed }) => typed()));
+  form.addEventListener("input", () => panels.forEach((panel) => panel.typed()));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     answerAgain();

@@ -1,4 +1,4 @@
-// A panel of a desk under a heading that opens, about the text that is typed there. While it is closed, nothing is
+// A panel of a desk about the text that is typed there, under a heading that opens. While it is closed, nothing is
 // requested.
 
 import { remember, wished } from "../parts/address.js";
@@ -7,76 +7,79 @@ import { element } from "../parts/common.js";
 import { onceSeen } from "../parts/seeing.js";
 import { say } from "../parts/texts.js";
 
-/** @import { Child } from "../parts/common.js" */
 /** @import { Model } from "../parts/server.js" */
 /**
- * @typedef {object} Folded
+ * @typedef {object} Panel
  * @property {HTMLElement} root
- * @property {HTMLElement} holder
+ * @property {HTMLElement} holder its content
  * @property {(models: Model[]) => void} offer offers those models that can show it
  * @property {() => void} follow shows the state that the address describes
- * @property {() => void} again shows it for the text as it is now
+ * @property {() => void} again shows the content for the text as it is now
  * @property {() => void} typed does the same after a pause in the typing
  */
-/**
- * @typedef {object} Folding
- * @property {string} name its ids and its names in the address begin with it
- * @property {string} kind the end of its id and of its name in the address
- * @property {{ title: string, about: string, empty: string }} texts its heading, and what it says without an input
- * @property {string} can what models have to be able to do
- * @property {() => any} given returns what is typed; nothing is shown without it
- * @property {(model: string, given: any, signal: AbortSignal) => Promise<void>} show
- * @property {Child[]} [controls]
- */
+/** @typedef {{ page: string, about: string, empty: string }} Says */
+/** @typedef {(model: Model, text: string, signal: AbortSignal) => Promise<() => void>} Load */
 
 const PAUSE = 250; // milliseconds without a key press before the text is sent
 
-/** @type {(given: any) => boolean} */
-const isBlank = (given) => given === undefined || given === null || (typeof given === "string" && !given.trim());
-
-/** @type {(panel: Folding) => Folded} */
-export function makeFolded({ name, kind, texts, can, given, show, controls = [] }) {
-  const id = `${name}-${kind}`;
+/**
+ * Make a panel. Its id, also in the address, is `id`, and `says` has its heading and what it says without a text.
+ * `textOf` returns the text, `offers` says which models can show it, and `load` requests the content for a text and
+ * returns the function that shows it.
+ * @type {(id: string, says: Says, textOf: () => string, offers: (model: Model) => boolean, load: Load) => Panel}
+ */
+export function makeFolding(id, says, textOf, offers, load) {
+  const ids = { view: `${id}-view`, trouble: `${id}-trouble` };
   const choice = element("select", { "aria-label": say("why.model"), hidden: "" });
-  const about = element("small", {}, texts.about);
-  const title = element("summary", {}, element("h2", { class: "view-title" }, texts.title, " "), about);
-  const trouble = element("p", { id: `${id}-trouble`, class: "trouble", role: "alert", hidden: "" });
-  const empty = element("p", { class: "hint" }, texts.empty);
-  const holder = element("div", { id: `${id}-view`, hidden: "" });
-  const root = element("details", { id, class: "passing", hidden: "" });
-  root.append(title, choice, ...controls, trouble, empty, holder);
-  const asking = oneAtATime(`${id}-view`, `${id}-trouble`, () => (holder.hidden = true));
+  const about = element("small", {}, says.about);
+  const title = element("summary", {}, element("h2", { class: "view-title" }, says.page, " "), about);
+  const trouble = element("p", { id: ids.trouble, class: "trouble", role: "alert", hidden: "" });
+  const empty = element("p", { class: "hint" }, says.empty);
+  const holder = element("div", { id: ids.view, hidden: "" });
+  const root = element("details", { id, class: "folding", hidden: "" }, title, choice, trouble, empty, holder);
+  const asking = oneAtATime(ids.view, ids.trouble, () => (holder.hidden = true));
+  /** @type {Model[]} */
+  let models = [];
   /** @type {number | undefined} */
   let waiting; // timer for a pause in the typing
 
   function request() {
     clearTimeout(waiting);
-    const input = given();
-    empty.hidden = !isBlank(input);
-    if (!root.open || isBlank(input)) {
+    const text = textOf();
+    const model = models.find(({ name }) => name === choice.value);
+    empty.hidden = text.trim() !== "";
+    if (!root.open || !text.trim() || !model) {
       asking.forget();
       holder.hidden = true;
       return;
     }
-    asking.attempt((signal) => show(choice.value, input, signal));
+    asking.attempt(async (signal) => {
+      const show = await load(model, text, signal);
+      if (signal.aborted) return;
+      holder.hidden = false; // only visible elements can be measured
+      show();
+    });
   }
 
   const again = () => onceSeen(root, request);
-  const change = () => {
+  const tell = () => {
     remember({ [id]: root.open ? choice.value : null });
     again();
   };
-  root.addEventListener("toggle", change);
-  choice.addEventListener("change", change);
+  root.addEventListener("toggle", tell);
+  choice.addEventListener("change", tell);
   return {
     root,
     holder,
     again,
-    offer: (models) => offerModels(root, choice, models.filter((model) => model.can.includes(can))),
+    offer: (served) => {
+      models = served.filter(offers);
+      offerModels(root, choice, models.map(({ name }) => name));
+    },
     follow: () => {
       const model = wished()[id];
       root.open = model !== undefined;
-      if ([...choice.options].some(({ value }) => value === model)) choice.value = model;
+      if (models.some(({ name }) => name === model)) choice.value = model;
     },
     typed: () => {
       clearTimeout(waiting);
@@ -86,11 +89,10 @@ export function makeFolded({ name, kind, texts, can, given, show, controls = [] 
 }
 
 /**
- * List the models that can be asked; without any, there is no panel.
- * @type {(root: HTMLElement, choice: HTMLSelectElement, models: Model[]) => void}
+ * List the models that can show it; without any, there is no panel.
+ * @type {(root: HTMLElement, choice: HTMLSelectElement, names: string[]) => void}
  */
-function offerModels(root, choice, models) {
-  const names = models.map(({ name }) => name);
+function offerModels(root, choice, names) {
   const chosen = names.includes(choice.value) ? choice.value : names[0];
   choice.replaceChildren(...names.map((value) => element("option", { value }, value)));
   if (chosen !== undefined) choice.value = chosen;

@@ -4,14 +4,16 @@ import { remember, wished } from "../parts/address.js";
 import { element } from "../parts/common.js";
 import { ask, Refusal } from "../parts/server.js";
 import { say } from "../parts/texts.js";
-import { methodName, mountReasons, showInTurn } from "../views/reasons.js";
+import { addTrust, methodName, mountReasons, showReasons } from "../views/reasons.js";
 import { explainableWords } from "../views/reasons/scores.js";
-import { makeFolded } from "./folding.js";
+import { makeFolding } from "./folding.js";
 
 /** @import { Choice } from "../views/reasons.js" */
-/** @import { Folded } from "./folding.js" */
+/** @import { Load, Panel } from "./folding.js" */
+/** @import { Model } from "../parts/server.js" */
 /** @typedef {{ root: HTMLElement, follow: () => void, wanted: () => Record<string, any> }} MethodChoice */
 
+const TYPED = ["text", "tokens", "items", "story", "nodes", "prompt"]; // inputs that are typed
 const USUAL = "integrated-gradients";
 const METHODS = [
   "attention", "rollout", "flow", "gradient", "input-x-gradient", USUAL, "occlusion", "leave-one-out", "all",
@@ -59,42 +61,47 @@ export function makeMethodChoice(name, changed) {
 }
 
 /**
- * The panel of a desk. `given` returns what is typed; the words of a text that a model continues (`continues`) can be
+ * The panel of a desk. `textOf` returns what is typed; the words of a text that a model continues (`continues`) can be
  * explained by the words before them, and those of other models by what the answer offers.
- * @type {(name: string, given: () => any, continues: boolean) => Folded}
+ * @type {(name: string, textOf: () => string, continues: boolean) => Panel}
  */
-export function makeReasoning(name, given, continues) {
-  const method = makeMethodChoice(`${name}-why`, () => panel.again());
-  const texts = { title: say("reasons.page"), about: say("reasons.about"), empty: say("reasons.empty") };
-  const panel = makeFolded({ name, kind: "why", texts, can: "why", given, show, controls: [method.root] });
-  /** @type {{ input: any, place: number | null }} */
-  let chosen = { input: null, place: null }; // what is explained in which input
+export function makeReasoning(name, textOf, continues) {
+  const says = { page: say("reasons.page"), about: say("reasons.about"), empty: say("reasons.empty") };
+  /** @type {(model: Model) => boolean} */
+  const offers = ({ can, reads }) => can.includes("why") && TYPED.includes(reads);
+  /** @type {Panel} */
+  const panel = makeFolding(`${name}-why`, says, textOf, offers, load);
+  const method = makeMethodChoice(`${name}-why`, panel.again);
+  panel.holder.before(method.root);
+  /** @type {{ text: string, place: number | null }} */
+  let chosen = { text: "", place: null }; // what is explained in which text
   const choose = (/** @type {number | null} */ place) => {
     chosen = { ...chosen, place };
     panel.again();
   };
   const view = mountReasons(panel.holder, `${name}-reasons`, choose);
 
-  /** @type {(model: string, input: any, signal: AbortSignal) => Promise<void>} */
-  async function show(model, input, signal) {
-    if (chosen.input !== input) chosen = { input, place: null };
+  /** @type {Load} */
+  async function load(model, text, signal) {
+    if (chosen.text !== text) chosen = { text, place: null };
     const { place } = chosen;
-    const about = continues ? continued(input, place) : placed(input, place);
-    const question = { model, ...about, ...method.wanted() };
-    const inquire = async (/** @type {object} */ more) => {
-      const found = await ask("v1/why", { ...question, ...more }, signal);
-      signal.throwIfAborted();
-      panel.holder.hidden = false;
-      return found;
-    };
-    await showInTurn(view, inquire, continues ? promptChoices(input, place, choose) : null);
+    const about = continues ? continued(text, place) : placed(model.reads === "nodes" ? Number(text) : text, place);
+    const question = { model: model.name, ...about, ...method.wanted() };
+    const found = await ask("v1/why", question, signal);
+    signal.throwIfAborted();
+    panel.holder.hidden = false;
+    showReasons(view, found, continues ? promptChoices(text, place, choose) : null);
+    const measured = found.maps.length ? await ask("v1/why", { ...question, trust: true }, signal) : found;
+    return () => addTrust(view, measured);
   }
 
-  const follow = () => {
-    panel.follow();
-    method.follow();
+  return {
+    ...panel,
+    follow: () => {
+      panel.follow();
+      method.follow();
+    },
   };
-  return { ...panel, follow };
 }
 
 /** @type {(input: any, place: number | null) => object} */

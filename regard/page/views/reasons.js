@@ -103,17 +103,10 @@ export function showReasons(view, found, choices = null) {
 }
 
 /**
- * Ask for reasons twice and show them: first the scores alone, which come quickly, and then how far to trust them.
- * @type {(view: ReasonsView, inquire: (trust: object) => Promise<Reasons>, choices?: Choice[] | null) => Promise<void>}
+ * Show how far to trust the displayed maps, which takes longer to find than the maps themselves.
+ * @type {(view: ReasonsView, found: Reasons) => void}
  */
-export async function showInTurn(view, inquire, choices = null) {
-  const found = await inquire({});
-  showReasons(view, found, choices);
-  if (found.maps.length) addTrust(view, await inquire({ trust: true }));
-}
-
-/** @type {(view: ReasonsView, found: Reasons) => void} */
-function addTrust(view, found) {
+export function addTrust(view, found) {
   view.found = found;
   view.parts.trust.hidden = found.maps.length < 2;
   found.maps.forEach(({ trust }, place) => {
