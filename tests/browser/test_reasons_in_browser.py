@@ -25,7 +25,8 @@ from regard.serving.options import ServingOptions
 
 pytestmark = pytest.mark.browser
 
-TEXT = "Ana sees the red house."
+TEXT = "two dogs run and a man reads."
+READ = [*TEXT.removesuffix(".").split(), ".", "end of sentence"]
 MAPS = 8
 WORDS = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
 
@@ -70,14 +71,14 @@ def open_reasons(page: Browser, address: str, **more: str) -> Browser:
     return page
 
 
-def choices(page: Browser, name: str = "reasons") -> dict[str, bool]:
+def choices(page: Browser, name: str = "reasons") -> list[tuple[str, bool]]:
     """Return what can be explained, and whether it is."""
     pairs = page.run(
         "return [...document.querySelectorAll(arguments[0])].map((each) => "
         "[each.textContent, each.getAttribute('aria-pressed') === 'true'])",
         f"#{name}-choices button",
     )
-    return dict(pairs)
+    return [(text, is_chosen) for text, is_chosen in pairs]
 
 
 def wait_for_choice(page: Browser, place: int, name: str = "reasons") -> None:
@@ -103,14 +104,14 @@ def expected_tints(scores: list[float]) -> Any:
 def test_a_word_is_chosen_and_the_source_is_tinted_as_python_scores_it(page: Browser, address: str, model: Any) -> None:
     open_reasons(page, address)
     output = model.translate([TEXT])[0]
-    assert list(choices(page))[:-1] == output.text.split()
-    assert [text for text, is_chosen in choices(page).items() if is_chosen] == [output.text.split()[0]]
+    assert [text for text, _ in choices(page)] == [*output.text.split(), "end of sentence"]
+    assert [is_chosen for _, is_chosen in choices(page)] == [True] + [False] * len(output.text.split())
     page.all("#reasons-choices button")[1].click()
     wait_for_choice(page, 1)
     settle(page)
     expected = model.why(TEXT, place=1).numbers()["maps"][0]["scores"]
     assert tints(page, "integrated-gradients") == expected_tints(expected)
-    assert page.run(WORDS, "#reasons-rows .reasoned") == ["Ana", "sees", "the", "red", "house", ".", "end of sentence"]
+    assert page.run(WORDS, "#reasons-rows .reasoned") == READ
     assert page.run("return new URLSearchParams(location.hash.slice(1)).get('at')") == "1"
     assert page.text("#reasons-chosen").startswith("Why “")
     assert page.said() == []
@@ -122,12 +123,12 @@ def test_numbers_come_by_pointer_and_by_keys(page: Browser, address: str, model:
     words = page.all("#reasons-rows .reasoned")
     page.point(words[3])
     share = scores[3] / sum(map(abs, scores))
-    assert page.text("#reasons-readout").startswith("red: ")
+    assert page.text("#reasons-readout").startswith("and: ")
     assert f"{abs(share):.0%}".removesuffix("%") in page.text("#reasons-readout").split(", ")[1]
     page.run("arguments[0].focus()", words[0])
     page.press("ARROW_RIGHT", "ARROW_RIGHT")
-    assert page.focused()["text"] == "the"
-    assert page.text("#reasons-readout").startswith("the: ")
+    assert page.focused()["text"] == "run"
+    assert page.text("#reasons-readout").startswith("run: ")
     assert page.run("return document.querySelectorAll('#reasons-rows .reasoned[tabindex=\"0\"]').length") == 1
 
 
@@ -171,7 +172,7 @@ def test_by_keys_another_word_is_explained_and_keeps_the_focus(page: Browser, ad
     page.press("ARROW_RIGHT", "ENTER")
     wait_for_choice(page, 1)
     settle(page)
-    assert page.focused()["text"] == list(choices(page))[1]
+    assert page.focused()["text"] == choices(page)[1][0]
 
 
 def test_what_happens_inside_is_a_table(page: Browser, address: str) -> None:
@@ -181,7 +182,7 @@ def test_what_happens_inside_is_a_table(page: Browser, address: str) -> None:
     page.find("#word-method option[value=patching]").click()
     page.wait("return document.getElementById('reasons-trouble').hidden", wanted=False)
     assert "Patching needs a second text." in page.text("#reasons-trouble")
-    page.find("#word-from").send_keys("Ana sees the new house.")
+    page.find("#word-from").send_keys("two dogs run and a man sees.")
     page.press("ENTER")
     page.run("document.getElementById('word-from').blur()")
     page.wait(WORDS, "#reasons-tables h2", wanted=["States from the other input"])
@@ -196,7 +197,7 @@ def test_it_fits_the_window_and_a_finger_finds_the_numbers(
     open_reasons(page, address, **{"word-method": "all"})
     assert page.run("return document.documentElement.scrollWidth <= innerWidth")
     tap(page, page.all("#reasons-rows .reasoned")[1])
-    assert page.text("#reasons-readout").startswith("sees: ")
+    assert page.text("#reasons-readout").startswith("dogs: ")
     assert page.said() == []
 
 
@@ -221,7 +222,7 @@ def test_words_of_a_prompt_are_explained_by_those_before(page: Browser, address:
     page.find("#prompt-why > summary").click()
     page.wait("return document.querySelectorAll('#prompt-reasons-rows .reasoned').length > 0")
     settle(page)
-    assert choices(page, "prompt-reasons") == {"see": False, "the": False, "next token": True}
+    assert choices(page, "prompt-reasons") == [("see", False), ("the", False), ("next token", True)]
     expected = model.why("I see the").numbers()["maps"][0]["scores"]
     assert tints(page, "integrated-gradients", "prompt-reasons") == expected_tints(expected)
     page.all("#prompt-reasons-choices button")[1].click()
@@ -244,7 +245,7 @@ def test_masks_and_tags_are_chosen(page: Browser, address: str, folders: dict[st
     assert tints(page, "integrated-gradients", "input-reasons") == expected_tints(expected)
     open_desk(page, address, tab="answer", answerer="tagger-run", input="the cat", **{"input-why": "tagger-run"})
     page.wait("return document.querySelectorAll('#input-reasons-choices button').length", wanted=2)
-    assert list(choices(page, "input-reasons").values()) == [False, True]
+    assert [is_chosen for _, is_chosen in choices(page, "input-reasons")] == [False, True]
     assert page.said() == []
 
 
