@@ -294,8 +294,7 @@ class Model(Loaded):
         "heads" and "units" switch off each of them. `layer` and `head` choose an attention. The scores are in
         `numbers()["maps"]`. With `trust` each map also has its figures compared with chance and with the truth.
         """
-        from regard.seeing.why.explaining import WhyRequest
-        from regard.seeing.why.views import view_why
+        from regard.seeing.why.views import WhyRequest, view_why
 
         return view_why(self, item, WhyRequest(method, output, place, word, layer, head, tokens, other, trust))
 

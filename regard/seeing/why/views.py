@@ -8,7 +8,8 @@ import numpy as np
 from regard.base.progress import Remark, ignore_remark
 from regard.loading import Loaded
 from regard.seeing.why.decision import Question
-from regard.seeing.why.explaining import Explained, WhyRequest, explain_question, title_of
+from regard.seeing.why.explaining import Explained, explain_question, title_of
+from regard.seeing.why.explaining import WhyRequest as WhyRequest
 from regard.seeing.why.maps import Map
 from regard.seeing.why.page import looks_of, page_fields
 from regard.seeing.why.question import ask

@@ -1,12 +1,13 @@
 """Recipe options for translators."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from regard.base.recipe import TextRecipe, merge_tables, value_at
 from regard.data.corpora.options import Cleaning, PairData
 from regard.decoding.options import DecodingOptions
+from regard.models.transformer.options import TransformerOptions
 from regard.models.translator_options import can_copy
 from regard.training.options import TextTraining
 
@@ -19,9 +20,31 @@ class TranslationTraining(TextTraining):
         ge=0,
         description="Weight of R-Drop: each batch is passed twice, and the two outputs should agree; 0 is off.",
     )
+    teachers: list[str] = Field(
+        default=[],
+        description="Model folders of translators with the same tokens, whose mean distribution at each place the "
+        "model learns too: word-level distillation.",
+    )
+    teacher_weight: float = Field(
+        default=0.5, ge=0, le=1, description="Share of the teachers' distribution in the loss; 0: they have no effect."
+    )
+    teacher_temperature: float = Field(
+        default=1.0,
+        gt=0,
+        le=100,
+        description="Temperature of both distributions when they are compared; above 1, unlikely tokens count more.",
+    )
+    teacher_checksums: list[str] | None = Field(
+        default=None, description="Checksums of the teachers' weights, noted when a run begins."
+    )
     freeze: list[str] = Field(
         default=[],
         description="Parts of the model to freeze: embeddings (with an output layer tied to them), encoder, decoder.",
+    )
+    quantise: Literal["none", "int8", "int4"] = Field(
+        default="none",
+        description="Compute in training and validation with weights and states rounded as 8-bit engines do, or with "
+        "4-bit weights, so that the model learns to live with it; saved weights are not rounded.",
     )
     fast: bool = Field(
         default=True,
@@ -33,6 +56,14 @@ class TranslationTraining(TextTraining):
     log_attention: bool = Field(
         default=False, description="Log to TensorBoard, at each validation, how focused and how diagonal each head is."
     )
+
+    @model_validator(mode="after")
+    def _check_teachers(self) -> "TranslationTraining":
+        if self.teachers and self.consistency:
+            raise ValueError("teachers and consistency are two objectives; omit one of them")
+        if self.teacher_checksums is not None and len(self.teacher_checksums) != len(self.teachers):
+            raise ValueError("teacher_checksums needs one for each of the teachers; omit it, and a new run notes them")
+        return self
 
     @model_validator(mode="after")
     def _check_measure(self) -> "TranslationTraining":
@@ -88,6 +119,21 @@ class TranslationRecipe(TextRecipe):
                 "model.copies writes tokens of the source, so both sides need one vocabulary: "
                 "set data.tokeniser.shared to true"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_rounding(self) -> "TranslationRecipe":
+        if self.training.quantise == "none":
+            return self
+        if not isinstance(self.model, TransformerOptions):
+            raise ValueError(f"training.quantise is for the family transformer, not {self.family}")
+        if self.model.encoder == "recurrent" or self.model.decoder_cell == "gru" or self.model.copies:
+            raise ValueError(
+                "training.quantise is for models that engines run rounded: without model.copies, a recurrent encoder "
+                "or a GRU decoder"
+            )
+        if self.training.sharded:
+            raise ValueError("training.quantise does not work with training.sharded; omit one of them")
         return self
 
     @property

@@ -275,8 +275,7 @@ def _shown(
 
 def _view_why(context: typer.Context, model: "Loaded", item: str) -> "View":
     """Return which parts of an input made the model decide so."""
-    from regard.seeing.why.explaining import WhyRequest
-    from regard.seeing.why.views import view_why
+    from regard.seeing.why.views import WhyRequest, view_why
 
     params = context.params
     place = None if params["place"] is None else params["place"] - 1
