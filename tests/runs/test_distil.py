@@ -131,7 +131,9 @@ def test_references_come_from_a_second_file_or_a_table(teacher: Path) -> None:
     assert set(near) <= set(outputs)
 
 
-def test_a_cut_distillation_continues(teacher: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cut_distillation_continues(
+    teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert distilled("--text", "new.en") == 0
     whole = read_folder(Path("student"), [WEIGHTS])[WEIGHTS]
     shutil.rmtree("student")
@@ -139,6 +141,8 @@ def test_a_cut_distillation_continues(teacher: Path, monkeypatch: pytest.MonkeyP
         patch.setattr("regard.runs.distil.teaching.join", lambda *arguments: 1 / 0)
         assert distilled("--text", "new.en") != 0
     assert not Path("student/teaching/translations.txt").exists()
+    assert distilled("--text", "new.en") == 2
+    assert "give --resume to continue" in said(capsys)
     with monkeypatch.context() as patch:
         patch.setattr("regard.verbs.translate.bulk.finishing.ShardTranslator._translate", lambda *arguments: 1 / 0)
         assert distilled("--text", "new.en", "--resume") == 0  # every shard was done
