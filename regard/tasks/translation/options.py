@@ -1,12 +1,13 @@
 """Recipe options for translators."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from regard.base.recipe import TextRecipe, merge_tables, value_at
 from regard.data.corpora.options import Cleaning, PairData
 from regard.decoding.options import DecodingOptions
+from regard.models.transformer.options import TransformerOptions
 from regard.models.translator_options import can_copy
 from regard.training.options import TextTraining
 
@@ -39,6 +40,11 @@ class TranslationTraining(TextTraining):
     freeze: list[str] = Field(
         default=[],
         description="Parts of the model to freeze: embeddings (with an output layer tied to them), encoder, decoder.",
+    )
+    quantise: Literal["none", "int8", "int4"] = Field(
+        default="none",
+        description="Compute in training and validation with weights and states rounded as 8-bit engines do, or with "
+        "4-bit weights, so that the model learns to live with it; saved weights are not rounded.",
     )
     fast: bool = Field(
         default=True,
@@ -113,6 +119,21 @@ class TranslationRecipe(TextRecipe):
                 "model.copies writes tokens of the source, so both sides need one vocabulary: "
                 "set data.tokeniser.shared to true"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_rounding(self) -> "TranslationRecipe":
+        if self.training.quantise == "none":
+            return self
+        if not isinstance(self.model, TransformerOptions):
+            raise ValueError(f"training.quantise is for the family transformer, not {self.family}")
+        if self.model.encoder == "recurrent" or self.model.decoder_cell == "gru" or self.model.copies:
+            raise ValueError(
+                "training.quantise is for models that engines run rounded: without model.copies, a recurrent encoder "
+                "or a GRU decoder"
+            )
+        if self.training.sharded:
+            raise ValueError("training.quantise does not work with training.sharded; omit one of them")
         return self
 
     @property

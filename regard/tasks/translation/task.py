@@ -19,6 +19,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.hardware.precision import check_cell
 from regard.models.freezing import check_parts, freeze
+from regard.models.rounding import Scheme
 from regard.models.shapes import ShapesOnly
 from regard.models.transformer.packing import obstacle, serves
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors, mean, perplexity
@@ -176,6 +177,8 @@ class Translation(NetworkTask["TrainingPairs"]):
         if training.batch_tokens is None:
             raise RuntimeError("the batch size must be set before a translator learns")
         freeze(self.model, training.freeze)
+        if training.quantise != "none":
+            self.round_as(training.quantise)
         fast = training.fast and training.precision != "float32"  # in float32 the kernels are too large for many GPUs
         cutter = PairCutter(prepared.train, self.source, self.target, self.model.options.longest - 1)
         sampling = recipe.data.tokeniser.sampling > 0
@@ -186,6 +189,11 @@ class Translation(NetworkTask["TrainingPairs"]):
             cutter=cutter if sampling else None,
             capacity=training.batch_tokens if fast else 0,
         )
+
+    def round_as(self, scheme: Scheme) -> None:
+        """Compute as an engine does that stores the weights in this scheme; only some networks can."""
+        network: Any = self.model
+        network.round_as(scheme)
 
     def learn_from_teachers(self, teachers: "Sequence[Translation]", weight: float, temperature: float) -> None:
         """Learn also from what these translators, with the same tokens, would write at each place."""
@@ -239,6 +247,8 @@ class Translation(NetworkTask["TrainingPairs"]):
             return "on the plain path, as set by training.fast or training.precision"
         if self.known is not None:
             return "on the plain path, because no kernel can copy"
+        if getattr(self.model, "rounding", None) is not None:
+            return "on the plain path, because no kernel can round"
         if self._can_pack(longest=1):
             return "on packed sentences, with fused kernels and captured passes"
         return f"on the plain path: {obstacle() or 'the kernels do not support these blocks, positions or activations'}"
