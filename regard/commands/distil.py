@@ -34,6 +34,9 @@ _Decoder = Annotated[
     Literal["attention", "ssru", "gru"],
     typer.Option(help="What the decoder remembers its output by: attention to all of it, or a recurrent cell."),
 ]
+_Int8 = Annotated[
+    bool, typer.Option("--int8", help="Train with weights and states rounded as 8-bit engines round them.")
+]
 _Targets = Annotated[
     Literal["best", "n-best", "nearest", "reference"],
     typer.Option(
@@ -72,6 +75,7 @@ def command(
     reference: _Reference = None,
     student: _Student = "base",
     decoder: _Decoder = "attention",
+    int8: _Int8 = False,
     targets: _Targets = "best",
     n: _N = None,
     beam: _Beam = None,
@@ -107,6 +111,7 @@ def command(
         reference,
         student,
         decoder,
+        int8,
         targets,
         n,
         beam,

@@ -212,6 +212,20 @@ def test_a_resumed_run_needs_the_same_teacher_and_ends_with_the_same_bits(
     assert "has changed since the run began" in said(capsys)
 
 
+@pytest.mark.parametrize(
+    ("options", "section", "name", "value"),
+    [
+        (["--decoder", "ssru"], "model", "decoder_cell", "ssru"),
+        (["--int8"], "training", "quantise", "int8"),
+        (["--seed", "7", "--set", "training.steps=2"], "training", "steps", 2),
+    ],
+)
+def test_options_reach_the_recipe(options: list[str], section: str, name: str, value: object, teacher: Path) -> None:
+    assert distilled("--text", "new.en", *options) == 0
+    assert read_recipe(Path("student"))[section][name] == value
+    assert regard.load("student").translate(["the dog sleeps"])
+
+
 def test_two_teachers_teach_together(teacher: Path) -> None:
     shutil.copytree("teacher", "second")
     weights = bytes_to_weights(read_folder(teacher, [WEIGHTS])[WEIGHTS], "teacher")
