@@ -104,25 +104,8 @@ def command(
     if out is None:
         raise Fault("Name a folder for the student with -o.")
     changes = [*(settings or []), *([f"seed={seed}"] if seed is not None else [])]
-    request = DistilRequest(
-        teachers,
-        out,
-        text,
-        reference,
-        student,
-        decoder,
-        int8,
-        targets,
-        n,
-        beam,
-        words,
-        temperature,
-        changes,
-        minutes,
-        workers,
-        resume,
-        overwrite,
-    )
+    how = student, decoder, int8, targets, n, beam, words, temperature
+    request = DistilRequest(teachers, out, text, reference, *how, changes, minutes, workers, resume, overwrite)
     run, measured = distil(request, console_audience())
     if run.interrupted:
         raise typer.Exit(130)
