@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths
 from regard.attention.editing import side_by_side, standing
-from regard.attention.heads import Cache, HeadOptions, MultiHead, extend_cache
+from regard.attention.heads import Cache, HeadOptions, MultiHead, cut_cache, extend_cache
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.base.faults import Fault
 from regard.models.copying import Copying, Pointed, Pointer
@@ -241,6 +241,10 @@ class Transformer(Translator):
             states = self.decoder_norm(states)
             # Losses multiply states by `token_weights` themselves, so rounding them in the output layer is not enough.
             return states if self.rounding is None else round_states(states), caches
+
+    def take_back(self, past: list[Cache], count: int) -> list[Cache]:
+        """Return the caches of self-attention without their last `count` tokens."""
+        return [cut_cache(cache, count) for cache in past] if count else past
 
     def point(self, target: Int[Tensor, "row target"], memory: Memory, past: list[Past]) -> tuple[Pointed, list[Past]]:
         """Write as `write` does, for a model that copies; also return where each state points, and its copy switch."""

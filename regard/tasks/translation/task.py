@@ -106,6 +106,9 @@ class Translation(NetworkTask["TrainingPairs"]):
         check_cell(cell, recipe.training.precision, device)
         check_parts(recipe.family, network_class(recipe), recipe.training.freeze)
         check_size(recipe, FEWEST_TOKENS, FEWEST_TOKENS, recipe.data.tokeniser.shared, 0)
+        tagged = [*(corpus.tagged for corpus in recipe.data.train), *(text.is_tagged for text in recipe.data.mono)]
+        if any(tagged) and network_class(recipe).reads_turns:
+            raise Fault(f"A {recipe.family} reads the turns of a dialogue, which cannot be tagged; set tag to false.")
         from regard.tasks.translation.training_pairs import check_files
 
         check_files(recipe, folder)
@@ -231,11 +234,12 @@ class Translation(NetworkTask["TrainingPairs"]):
 
     def _mixture(self, recipe: TranslationRecipe) -> list[str]:
         """Return the share of the pairs from each corpus, if there are several."""
-        if len(recipe.data.train) == 1:
+        names = [*(corpus.names[0] for corpus in recipe.data.train), *(text.file for text in recipe.data.mono)]
+        if len(names) == 1:
             return []
         weights = [weight if count else 0.0 for _, count, weight in self.pairs.corpus.train.corpora]
-        named = zip(weights, recipe.data.train, strict=True)
-        shares = [f"{weight / sum(weights):.1%} from {corpus.names[0]}" for weight, corpus in named]
+        named = zip(weights, names, strict=True)
+        shares = [f"{weight / sum(weights):.1%} from {name}" for weight, name in named]
         return [f"of the pairs of an epoch {', '.join(shares)}"]
 
     @property
