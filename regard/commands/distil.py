@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _Teachers = Annotated[
     list[Path],
-    typer.Argument(metavar="TEACHER…", help="Model folders of translators with the same tokens; several teach as one."),
+    typer.Argument(metavar="TEACHER", help="Model folders of translators with the same tokens; several teach as one."),
 ]
 _Text = Annotated[
     Path | None,
