@@ -19,7 +19,6 @@ from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.hardware.precision import check_cell
 from regard.models.freezing import check_parts, freeze
-from regard.models.rounding import Scheme
 from regard.models.shapes import ShapesOnly
 from regard.models.transformer.packing import obstacle, serves
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors, mean, perplexity
@@ -181,7 +180,7 @@ class Translation(NetworkTask["TrainingPairs"]):
             raise RuntimeError("the batch size must be set before a translator learns")
         freeze(self.model, training.freeze)
         if training.quantise != "none":
-            self.round_as(training.quantise)
+            self.model.round_as(training.quantise)
         fast = training.fast and training.precision != "float32"  # in float32 the kernels are too large for many GPUs
         cutter = PairCutter(prepared.train, self.source, self.target, self.model.options.longest - 1)
         sampling = recipe.data.tokeniser.sampling > 0
@@ -192,11 +191,6 @@ class Translation(NetworkTask["TrainingPairs"]):
             cutter=cutter if sampling else None,
             capacity=training.batch_tokens if fast else 0,
         )
-
-    def round_as(self, scheme: Scheme) -> None:
-        """Compute as an engine does that stores the weights in this scheme; only some networks can."""
-        network: Any = self.model
-        network.round_as(scheme)
 
     def learn_from_teachers(self, teachers: "Sequence[Translation]", weight: float, temperature: float) -> None:
         """Learn also from what these translators, with the same tokens, would write at each place."""
