@@ -39,6 +39,8 @@ KINDS: dict[str, dict[str, bool | None]] = {
     "ready features, patches": {"captioner": None, "hard captioner": None, "video captioner": None,
                                 "caption-transformer": None},
 }  # fmt: skip
+# Untrained, they write nothing, and the labels of a given output have no attention.
+SILENT = ("online-sounds", "handwriting")
 
 
 def table() -> list[list[str]]:
@@ -92,6 +94,8 @@ def test_a_family_has_what_the_table_says(toy: str, tmp_path: Path) -> None:
     row = row_of(toy, model.recipe.family, model.recipe.task)
     assert row[-1] == edited
     for name, cell in zip(COLUMNS[:-1], row[3:-1], strict=True):
+        if name == "attention" and toy in SILENT:
+            continue
         if cell in KINDS:
             expected = KINDS[cell].get(toy, has[name])
             assert expected is None or has[name] == expected, name
