@@ -59,9 +59,9 @@ def model(here: Path) -> Path:
     return here / "runs" / "pointer-sort"
 
 
-def test_the_package_has_fewer_than_200_lines() -> None:
+def test_the_package_has_fewer_than_250_lines() -> None:
     lines = [line for path in (EXAMPLE / "regard_pointer").glob("*.py") for line in path.read_text().splitlines()]
-    assert sum(bool(line.strip()) for line in lines) < 200
+    assert sum(bool(line.strip()) for line in lines) < 250
 
 
 def test_its_family_and_recipes_are_listed(here: Path, capsys) -> None:

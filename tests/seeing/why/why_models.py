@@ -37,7 +37,7 @@ def toy_item(name: str, task: str, folder: Path) -> str:
     return "ab ba abba" if name in TEXTS else inputs_of(name, task, folder)[0]
 
 
-def toy_question(name: str, folder: Path, **model: Any) -> Question:
-    """Return the question of a toy about its last output or the one in `ASKED`."""
+def toy_question(name: str, folder: Path, output: str | None = None, **model: Any) -> Question:
+    """Return the question of a toy about its last output, a given one or the one in `ASKED`."""
     loaded = toy_model(name, folder, **model)
-    return ask(loaded, toy_item(name, loaded.recipe.task, folder), ASKED.get(name))
+    return ask(loaded, toy_item(name, loaded.recipe.task, folder), output or ASKED.get(name))
