@@ -9,7 +9,7 @@
  * @property {readonly string[]} outputNames
  * @property {(inputs: Tensors) => Promise<Tensors>} run
  */
-/** @typedef {{ keyHeads: number, keyDepth: number, valueDepth: number, vocabulary: number }} Sizes */
+/** @typedef {{ past: Record<string, number[]>, vocabulary: number }} Sizes shapes of the past before the first token */
 /**
  * @typedef {object} Network
  * @property {Session} encoder
@@ -32,8 +32,9 @@ export async function readSentence({ encoder, step, sizes, makeTensor }, source)
   /** @type {Tensors} */
   let past = Object.fromEntries(
     step.inputNames.filter((name) => name.startsWith("past.")).map((name) => {
-      const depth = name.startsWith("past.keys") ? sizes.keyDepth : sizes.valueDepth;
-      return [name, makeTensor("float32", new Float32Array(), [1, sizes.keyHeads, 0, depth])];
+      const dims = sizes.past[name.split(".")[1]];
+      const size = dims.reduce((one, other) => one * other, 1);
+      return [name, makeTensor("float32", new Float32Array(size), dims)];
     }),
   );
   const blocks = step.outputNames.filter((name) => name.startsWith("looks."));

@@ -225,7 +225,7 @@ class Translation(NetworkTask["TrainingPairs"]):
             return "on the plain path, because no kernel can copy"
         if serves(self.model, longest=1):
             return "on packed sentences, with fused kernels and captured passes"
-        return f"on the plain path: {obstacle() or 'the kernels do not support these heads, positions or activations'}"
+        return f"on the plain path: {obstacle() or 'the kernels do not support these blocks, positions or activations'}"
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
         if split == "train":
