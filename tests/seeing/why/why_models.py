@@ -24,7 +24,7 @@ ASKED: dict[str, str | None] = {
     **dict.fromkeys(["gpt", "rnnlm", "from-gates", "bert", "classes bert", "tagging bert", "averaging", "rnn"]),
     **dict.fromkeys(["encoder", "tagging rnn", "tagging encoder", "patches", "convnet", "ram", "captioner"]),
     **dict.fromkeys(["hard captioner", "video captioner", "memory", "dmn", "ntm", "dnc", "sam", "lstm", "gat"]),
-    **dict.fromkeys(["ctc", "ctc transformer", "transducer", "recurrent"]),
+    **dict.fromkeys(["ctc", "ctc transformer", "transducer", "recurrent", "recognition"]),
     "caption-transformer": "in a in",
     "online-sounds": "ab",
     "handwriting": "01",
