@@ -27,6 +27,7 @@ class Decision:
     inseparable: str = ""
     baseline: Tensor | None = None  # vectors that say nothing; None: zeros
     side: Side | None = None  # the units as they are drawn; None: words with their names
+    text: str = ""  # the input for people, if it is not the input itself
     output: str = ""  # the whole output, if it is more than what was chosen
     queries: Sequence[int] | None = None  # the places in its gazes that look when it decides; None: all
     keys: Sequence[int] | None = None  # the places of the units in its gazes, if others precede them

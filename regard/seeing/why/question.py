@@ -67,7 +67,7 @@ def _ask_task(model: Loaded, item: Any, output: str | None, place: int | None, w
         decision.log_probability,
         decision.without,
         decision.side or Words(names, names, range(len(names))),
-        str(item),
+        decision.text or str(item),
         decision.output or decision.chosen,
         partial(see_answer, task, item) if isinstance(task, Answers) and isinstance(task, Labelled) else None,
         decision.queries,

@@ -163,9 +163,7 @@ class Recognition(DrawingTask):
         """Return the decision for a class of a drawing; its units are the steps of the pen."""
         classes = self.scale.classes
         if place is not None or word is not None:
-            raise Fault(
-                "This model gives one class for a drawing, which has no places to choose from; omit place and word."
-            )
+            raise Fault("This model gives one class for a drawing, which has no places; omit place and word.")
         if output is not None and output not in classes:
             raise Fault(f"There is no class '{output[:60]}'; the classes are {', '.join(classes[:20])}.")
         batch = self.read([item])
@@ -186,7 +184,8 @@ class Recognition(DrawingTask):
             return float(scores(entered[None, kept])[0, number])
 
         names = [f"step {step + 1}" for step in range(len(entered))]
-        return Decision(names, classes[number], entered, lambda copies: scores(copies)[:, number], without)
+        text = Path(item).name if isinstance(item, str | Path) else "The drawing"
+        return Decision(names, classes[number], entered, lambda copies: scores(copies)[:, number], without, text=text)
 
     def sides(self, batch: LabelledDrawings, outputs: Sequence[Any]) -> dict[str, Side]:
         """Return the points that the pen reaches after each step."""

@@ -29,14 +29,16 @@ BLANK = "–"
 class Job(Protocol):
     """One job; `wrong` names what its error is a share of.
 
-    `classes` are the names of what an output chooses from, none if it is a number, and `answered` the last steps, each
-    with an answer of its own.
+    `answered` is the number of last steps that have an answer of their own.
     """
 
     shape: SequenceShape
     wrong: str
-    classes: Sequence[str]
     answered: int
+
+    @property
+    def classes(self) -> Sequence[str]:
+        """Names of what an output chooses from; none if it is a number."""
 
     def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
         """Return the inputs of the network."""
