@@ -82,6 +82,7 @@ class _Decision:
         if self.where >= len(labels):
             raise Fault(f"The transcript has {len(labels)} labels, so there is no label number {self.where + 1}.")
         self.chosen = name_chosen(target, [self.where], word)
+        self.choices = Words(self.written, self.written, range(len(labels)))
         self.stack, self.time = network.options.stack, frames.shape[1]
         self.units = int(count_stacked(counts, self.stack)[0])
         whole = F.pad(frames, (0, 0, 0, self.units * self.stack - self.time))
@@ -91,7 +92,15 @@ class _Decision:
         """Return the question about this label, for units of these names."""
         baseline = torch.zeros_like(self.inputs)
         return Question(
-            names, self.chosen, self.inputs, baseline, self.log_probability, self.without, queries=(self.where,)
+            names,
+            self.chosen,
+            self.inputs,
+            baseline,
+            self.log_probability,
+            self.without,
+            queries=(self.where,),
+            choices=self.choices,
+            explained=(self.where,),
         )
 
     def log_probability(self, vectors: Tensor) -> Tensor:
