@@ -91,7 +91,10 @@ def test_a_family_has_what_the_table_says(toy: str, tmp_path: Path) -> None:
         "heads, units": "×" if heads and units else "units" if units else "heads" if heads else "",
     }
     row = row_of(toy, model.recipe.family, model.recipe.task)
+    is_blind = question.see is None and ASKED[toy] is not None  # only a transcript of its own is watched
     for name, cell in zip(COLUMNS, row[3:], strict=True):
+        if is_blind and name in ("attention", "rollout, flow"):
+            continue
         if cell in KINDS:
             expected = KINDS[cell].get(toy, has[name])
             assert expected is None or has[name] == expected, name
