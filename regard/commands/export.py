@@ -207,10 +207,12 @@ def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float3
     from regard.engines.exported import origins
     from regard.engines.onnx.export import export_onnx
     from regard.engines.shortlist import learnt_for
+    from regard.loading import Loaded, load_as
     from regard.training.checkpoint import read_folder
     from regard.verbs.translate.model import load_translation_model
 
-    origin, model, candidates = origins(read_folder(folder)), load_translation_model(folder, device="cpu"), None
+    origin, candidates = origins(read_folder(folder)), None
+    model: Loaded = load_translation_model(folder, "cpu") if shortlist else load_as(Loaded, folder, "cpu")
     if shortlist:
         with console_progress() as progress:
             candidates = learnt_for(folder, model.recipe.data.prepared, model.task.source, model.task.target, progress)
