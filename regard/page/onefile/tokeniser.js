@@ -24,6 +24,7 @@ import {
  * @typedef {object} Tokeniser
  * @property {number} begin
  * @property {number} end
+ * @property {number} unknown
  * @property {boolean} spells whether every token is a letter
  * @property {(text: string) => number[]} encode
  * @property {(tokens: number[]) => string} decode
@@ -80,6 +81,7 @@ function subwordTokeniser(data) {
   return {
     begin,
     end,
+    unknown: data.special.unknown,
     spells: data.kind === "characters",
     encode: (text) => split(cleaned(data, text)),
     decode: (tokens) => {
@@ -112,6 +114,7 @@ function wordTokeniser(data, { split, spaced }) {
   return {
     begin,
     end,
+    unknown,
     spells: false,
     encode: (text) => split(cleaned(data, text)).map((word) => tokens.get(word) ?? unknown),
     decode: (tokens) => fragments(tokens).join(""),
@@ -131,6 +134,7 @@ function pieceTokeniser(data) {
   return {
     begin,
     end,
+    unknown,
     spells: false,
     encode: (text) => encode(data.caseless ? text.toLowerCase() : text),
     decode: (tokens) => {
