@@ -17,7 +17,7 @@ from regard.decoding.sampling import sample
 from regard.engines.onnx.export import export_onnx
 from regard.loading import Loaded, load_as
 from regard.tasks.language.batches import Prompts
-from regard.verbs.generate.continuing import PastEnds
+from regard.verbs.generate.continuing import PastEnds, stem_of
 
 pytestmark = pytest.mark.browser
 PROMPT, TOKENS, SEED = "b a c", 7, 4
@@ -68,7 +68,14 @@ def drawn(writer: ExportedWriter, prompt: str, **options: Any) -> str:
     decoding = DecodingOptions(sampling=SamplingOptions(seed=SEED, **options))
     task = PastEnds(writer, writer.tokeniser.size)
     ((found,),) = sample(task, batch, torch.tensor([TOKENS]), decoding, must_end=False)
-    return writer.task.write([*batch.tokens[0], *found.tokens])
+    return joined(writer, prompt, found.tokens)
+
+
+def joined(writer: ExportedWriter, prompt: str, tokens: list[int]) -> str:
+    """Return a prompt with its continuation."""
+    (read,) = writer.task.read([prompt]).tokens
+    before = writer.task.write(read)
+    return stem_of(prompt, before) + writer.task.write([*read, *tokens]).removeprefix(before)
 
 
 @pytest.mark.parametrize("options", [{}, {"temperature": 0.6}, {"top_k": 3}, {"top_p": 0.7}], ids=str)
@@ -85,7 +92,7 @@ def test_greedy_search_is_that_of_python(opened: Browser, writer: ExportedWriter
     task = PastEnds(writer, writer.tokeniser.size)
     ((best, *_),) = beam_search(task, batch, torch.tensor([TOKENS]), DecodingOptions(beam=1), must_end=False)
     found = opened.driver.execute_async_script(_WRITE, PROMPT, {"tokens": TOKENS, "past_end": True})
-    assert found["text"] == writer.task.write([*batch.tokens[0], *best.tokens])
+    assert found["text"] == joined(writer, PROMPT, best.tokens)
 
 
 def test_a_prompt_has_the_probabilities_of_python(opened: Browser, writer: ExportedWriter) -> None:
@@ -95,7 +102,7 @@ def test_a_prompt_has_the_probabilities_of_python(opened: Browser, writer: Expor
     best = logs[0].exp().sort(descending=True, stable=True)
     assert [each["probability"] for each in following] == pytest.approx(best.values[:8].tolist(), rel=1e-4)
     assert [each["token"] for each in following] == writer.tokeniser.pieces(best.indices[:8].tolist())
-    assert "".join(token["text"] for token in tokens) == PROMPT
+    assert "".join(token["text"] for token in tokens) == writer.task.write(writer.task.read([PROMPT]).tokens[0])
 
 
 def test_the_context_ends_a_text_or_is_forgotten(opened: Browser) -> None:
