@@ -38,21 +38,22 @@ class Kind(NamedTuple):
 
 
 def kinds(model: TranslationModel, risk_samples: int) -> Iterator[Kind]:
-    def beam(name: str, several: bool = True, **given: Any) -> Kind:
-        return Kind(name, model.plan(search=given), several=several)
+    def beam(name: str, width: int, several: bool = True, length_penalty: float | None = None, **search: Any) -> Kind:
+        plan = model.plan(beam=width, n_best=min(4, width), length_penalty=length_penalty, search=search)
+        return Kind(name, plan, several=several)
 
     def draws(name: str, **sampling: Any) -> Kind:
         return Kind(name, model.plan(n_best=4, sample=sampling))
 
-    yield beam("greedy", beam=1, n_best=1, several=False)
+    yield beam("greedy", 1, several=False)
     for width in (2, 4, 8):
-        yield beam(f"beam {width}", beam=width, n_best=min(4, width), several=width >= 4)
-    yield beam("beam 4, no length penalty", beam=4, n_best=4, length_penalty_kind="none")
-    yield beam("beam 4, mean log-probability", beam=4, n_best=4, length_penalty_kind="average", length_penalty=1.0)
-    yield beam("beam 4, stop at the first four", beam=4, n_best=4, stop="first")
-    yield beam("beam 4, exhaustive", beam=4, n_best=4, stop="exhaustive")
-    yield beam("beam 4, coverage penalty 0.2", beam=4, n_best=4, coverage_penalty=0.2)
-    yield beam("diverse beam, 4 groups of 1", beam=4, n_best=4, groups=4, diversity=0.5)
+        yield beam(f"beam {width}", width, several=width >= 4)
+    yield beam("beam 4, no length penalty", 4, length_penalty_kind="none")
+    yield beam("beam 4, mean log-probability", 4, length_penalty_kind="average", length_penalty=1.0)
+    yield beam("beam 4, stop at the first four", 4, stop="first")
+    yield beam("beam 4, exhaustive", 4, stop="exhaustive")
+    yield beam("beam 4, coverage penalty 0.2", 4, coverage_penalty=0.2)
+    yield beam("diverse beam, 4 groups of 1", 4, groups=4, diversity=0.5)
     yield draws("sampling")
     yield draws("sampling, temperature 0.5", temperature=0.5)
     yield draws("sampling, top-k 10", top_k=10)

@@ -53,7 +53,7 @@ jupyter lab docs/tutorial.ipynb
 """
 # What stands on the page: a heading, a sentence, and functions and classes with those of their methods that are public.
 SECTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
-    ("Doors", "", (regard.load, regard.train, regard.evaluate, regard.compare, regard.Fault)),
+    ("Doors", "", (regard.load, regard.train, regard.distil, regard.evaluate, regard.compare, regard.Fault)),
     ("Every model", "What `regard.load` and `regard.train` give.", (regard.Model,)),
     ("A translator", "It has these besides.", (TranslationModel,)),
     ("A language model", "It has these besides.", (LanguageModel,)),

@@ -4,6 +4,7 @@ The main functions, each with its own `help`:
 
 - `regard.load(folder)` returns a trained model, with methods such as `translate`, `generate`, `answer` and `look`.
 - `regard.train(recipe, settings)` trains a model from a recipe or from text files, and returns it.
+- `regard.distil(teacher, text, out=…)` trains a small student of a translator, and returns it.
 - `regard.evaluate(model)` scores a model on its own test data or on files.
 - `regard.compare(recipe, vary)` trains variants of a recipe and tests which differences are significant.
 - `regard.register(plugin)` adds families, metrics and more from your own package.
@@ -25,7 +26,7 @@ from regard.base.notebook import Pictured
 from regard.base.version import __version__
 
 if TYPE_CHECKING:
-    from regard.api import compare, evaluate, train
+    from regard.api import compare, distil, evaluate, train
     from regard.attention.editing import editing
     from regard.attention.watch import watching
     from regard.base.edits import Edit, Edits
@@ -40,6 +41,7 @@ __all__ = [
     "Model",
     "__version__",
     "compare",
+    "distil",
     "editing",
     "evaluate",
     "load",
@@ -54,6 +56,7 @@ _LAZY = {
     "Fault": "regard.base.faults",
     "Model": "regard.model",
     "compare": "regard.api",
+    "distil": "regard.api",
     "editing": "regard.attention.editing",
     "evaluate": "regard.api",
     "load": "regard.model",

@@ -20,6 +20,8 @@ from regard.runs.compare.plan import make_plan
 from regard.runs.compare.report import Comparison
 from regard.runs.compare.request import with_comparison
 from regard.runs.compare.running import Manner, folder_of, run_comparison
+from regard.runs.distil.request import DistilRequest
+from regard.runs.distil.run import distil as distil_student
 from regard.runs.evaluate_model import EvaluationRequest, evaluate_model
 from regard.runs.from_text.own_data import OwnFiles
 from regard.runs.request import Tables, TrainingRequest, recipe_of
@@ -99,6 +101,63 @@ def _train(request: TrainingRequest, quiet: bool) -> Path:
     if run.interrupted:
         raise KeyboardInterrupt(f"the training in {run.folder} was interrupted; resume=True continues it")
     return run.folder
+
+
+@naming_arguments
+def distil(
+    teachers: File | Sequence[File],
+    text: File | None = None,
+    *,
+    reference: File | None = None,
+    out: File,
+    student: Literal["base", "tiny", "micro"] = "base",
+    decoder: Literal["attention", "ssru", "gru"] = "attention",
+    targets: Literal["best", "n-best", "nearest", "reference"] = "best",
+    n: int | None = None,
+    beam: int | None = None,
+    words: float = 0.0,
+    temperature: float | None = None,
+    settings: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    minutes: float | None = None,
+    workers: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> Model:
+    """Train a small student of one translator or several, as `regard distil` does, and load it.
+
+    - `text`: sentences to teach, or pairs (.tsv); by default the teacher's training text; `reference`: translations;
+    - `student`: its size, at most a quarter, a tenth or a twentieth of the teacher's parameters; `decoder`: attention
+      to all that was written, or a recurrent cell;
+    - `targets`: the teacher's best output, its `n` best, that of `n` nearest to the reference, or the reference itself;
+    - `beam`: of the teacher; `words`: share of its distribution over each word in the loss, at a `temperature`;
+    - `settings` and `seed` change the student's recipe, and `minutes` plan its training;
+    - `out`: the folder for the student; `resume` continues a run that is there, and `overwrite` replaces it;
+    - `workers`: processes that translate; `quiet`: print nothing. The report is in out/distilled.json.
+    """
+    request = DistilRequest(
+        _paths(teachers),
+        Path(out),
+        _path(text),
+        _path(reference),
+        student,
+        decoder,
+        targets,
+        n,
+        beam,
+        words,
+        temperature,
+        [*settings_of(settings or {}), *([f"seed={seed}"] if seed is not None else [])],
+        minutes,
+        workers,
+        resume,
+        overwrite,
+    )
+    run, _ = distil_student(request, silent_audience() if quiet else console_audience())
+    if run.interrupted:
+        raise KeyboardInterrupt(f"the training in {run.folder} was interrupted; resume=True continues it")
+    return load(run.folder)
 
 
 @naming_arguments

@@ -125,6 +125,12 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
         "transformer",
         HEADS | {"encoder": "recurrent", "cell": "gru-reset-first", "norm": "before", "copies": True},
     ),
+    "SSRU decoder": ("transformer", TRANSFORMER | {"decoder_cell": "ssru"}),
+    "SSRU decoder before rotary": (
+        "transformer",
+        HEADS | {"decoder_cell": "ssru", "norm": "before", "positions": "rotary"},
+    ),
+    "GRU decoder copying": ("transformer", HEADS | {"decoder_cell": "gru", "copies": True}),
     "transformer copying": ("transformer", HEADS | {"copies": True}),
     "transformer and CTC": ("transformer", HEADS | {"ctc": 0.3}),
     "online": ("online", SEQ2SEQ | {"repeats": 2}),

@@ -208,6 +208,7 @@ TRANSLATORS = (
     "tasks/translation/",
     "verbs/translate/",
     "engines/",
+    "runs/distil/",
     "runs/from_text/",
     "seeing/looking.py",
     "seeing/sentences.py",

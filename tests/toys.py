@@ -320,6 +320,20 @@ TOYS: dict[str, Toy] = {
         ),
         family="transformer",
     ),
+    "transformer with an SSRU decoder": Toy(
+        _translator(
+            **{"decoder_cell": "ssru", "encoder_layers": 1, "decoder_layers": 1, "width": 16, "dropout": 0.2},
+            **{"feed_forward": 24, "heads": 2},
+        ),
+        family="transformer",
+    ),
+    "transformer with a GRU decoder": Toy(
+        _translator(
+            **{"decoder_cell": "gru", "encoder_layers": 1, "decoder_layers": 1, "width": 16, "dropout": 0.2},
+            **{"feed_forward": 24, "heads": 2},
+        ),
+        family="transformer",
+    ),
     "online": Toy(_translator(embedding=12, width=16, dropout=0.2, samples=2), draws=True),
     "ctc-text": Toy(_translator(layers=1, width=16, frames=3, dropout=0.2)),
     "transducer-text": Toy(_translator(layers=1, width=16, predictor_width=12, joint_width=10, dropout=0.2)),

@@ -74,7 +74,8 @@ def editing(model: HasModules, edits: Edit | Sequence[Edit] | Edits) -> Iterator
     if not record.edits:
         yield
         return
-    new = tuple(_activate(model, edit) for edit in record.edits)
+    modules = _modules_of(model)
+    new = tuple(_activate(modules, edit) for edit in record.edits)
     outer = _open.get()
     with ExitStack() as hooks:
         for edit in new:
@@ -231,22 +232,37 @@ def _refuse_other_model(model: HasModules, edits: Edits) -> None:
         raise Fault("The record of edits belongs to another model: the checksum of its weights is different.")
 
 
-def _activate(model: HasModules, edit: Edit) -> ActiveEdit:
+class _Modules(dict[str, nn.Module]):
+    """Every module of a model under each of its paths: one walk through the model serves all edits."""
+
+    def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
+        """Yield each module once, under its first path."""
+        seen: set[int] = set()
+        for path, module in self.items():
+            if id(module) not in seen:
+                seen.add(id(module))
+                yield path, module
+
+
+def _modules_of(model: HasModules) -> _Modules:
+    """Return the modules of a model; refuse one without any."""
+    for name, whole in model.named_modules():
+        if not name:
+            return _Modules(whole.named_modules(remove_duplicate=False))
+    raise Fault("This model has no modules, so nothing in it can be edited.")
+
+
+def _activate(modules: _Modules, edit: Edit) -> ActiveEdit:
     """Find the module of an edit; refuse one that the model does not have."""
-    modules = dict(model.named_modules())
-    if modules:
-        modules = dict(modules[""].named_modules(remove_duplicate=False))
-    else:
-        raise Fault("This model has no modules, so nothing in it can be edited.")
     by_path = edit.part == "output" or (edit.part in ("state", "window") and edit.at in modules)
-    where, head = (edit.at, None) if by_path else _attention_at(model, modules, edit)
+    where, head = (edit.at, None) if by_path else _attention_at(modules, edit)
     if where not in modules:
         raise Fault(f"The model has no module '{edit.at}'; its parts are {_names(n for n in modules if '.' not in n)}.")
     module = modules[where]
     if edit.part == "output" and (edit.queries is not None or edit.rows is not None or len(edit.shape) > 1):
         for reason in _reasons_against_places(modules, where):
             raise Fault(f"The edit of '{edit.at}' names places or rows, but {reason}; name units alone.")
-    _refuse_shared(modules[""], module)
+    _refuse_shared(modules, module)
     if edit.part == "output":
         _refuse_uncalled(modules, where)
     if edit.part != "output" and edit.part not in _parts_of(module):
@@ -254,9 +270,9 @@ def _activate(model: HasModules, edit: Edit) -> ActiveEdit:
     return ActiveEdit(edit, module, head)
 
 
-def _refuse_shared(whole: nn.Module, module: nn.Module) -> None:
+def _refuse_shared(modules: dict[str, nn.Module], module: nn.Module) -> None:
     """Refuse a module that the model uses under two names, since an edit would reach both."""
-    names = [name for name, other in whole.named_modules(remove_duplicate=False) if other is module]
+    names = [name for name, other in modules.items() if other is module]
     if len(names) > 1:
         raise Fault(f"{_names(names)} are one module, so an edit would reach all of them; edit what reads its output.")
 
@@ -283,9 +299,9 @@ def _refuse_uncalled(modules: dict[str, nn.Module], where: str) -> None:
             raise Fault(f"The output of '{where}' cannot be edited: the decoder computes it in steps; edit a state.")
 
 
-def _attention_at(model: HasModules, modules: dict[str, nn.Module], edit: Edit) -> tuple[str, int | None]:
+def _attention_at(modules: _Modules, edit: Edit) -> tuple[str, int | None]:
     """Return the path of the attention that an edit names, and its head counted from 0, if it names one."""
-    blocks = numbered_blocks(model)
+    blocks = numbered_blocks(modules)
     if not blocks:
         raise Fault(f"This model has no attention, so there is nothing called '{edit.at}' to edit.")
     by_name = {path: path for path in blocks}

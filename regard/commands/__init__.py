@@ -5,12 +5,13 @@ Verbs take their rows from `regard.verbs.table`. A row names a place and imports
 
 from regard.verbs.table import ROOMS, Room
 
-SETS_RECIPE = ("train", "compare")  # commands whose --set changes a recipe
+SETS_RECIPE = ("train", "distil", "compare")  # commands whose --set changes a recipe
 # What people type, in the order of `regard --help`.
 COMMANDS: dict[str, Room] = {
     "demo": Room("regard.commands.demo:command", "Train a small translator, score it and draw its attention."),
     "course": Room("regard.commands.course:command", "Learn how attention works in twelve lessons."),
     "train": Room("regard.commands.train:command", "Train a model from a recipe or from text files."),
+    "distil": Room("regard.commands.distil:command", "Train a small, fast student of a translator."),
     "translate": ROOMS["translate"],
     "answer": ROOMS["answer"],
     "caption": ROOMS["caption"],

@@ -74,7 +74,7 @@ class _Tree(NamedTuple):
 def fits(options: DecodingOptions, demands: Demands) -> bool:
     """Return True if a search is a plain beam without rules other than length limits."""
     default = DecodingOptions()
-    ruling = ("coverage_penalty", "ctc", "nested", "groups", "shortest", "repetition_penalty", "unrepeated")
+    ruling = ("coverage_penalty", "ctc", "nested", "groups", "shortest", "repetition_penalty", "unrepeated", "form")
     free = not (demands.prefixes or demands.required or demands.forbidden) and demands.allowed is None
     return free and all(getattr(options, name) == getattr(default, name) for name in ruling)
 

@@ -89,6 +89,10 @@ class DecodingOptions(Options):
         default=1.0, ge=1, description="Multiplies the log-probabilities of tokens already written; 1: no penalty."
     )
     unrepeated: int = Field(default=0, ge=0, description="Write no sequence of this many tokens twice; 0: no limit.")
+    form: Literal["text", "tree"] = Field(
+        default="text",
+        description="What outputs are: any text, or only trees over the words of the input, as lines of brackets.",
+    )
     sampling: SamplingOptions = Field(default_factory=SamplingOptions, description="How outputs are sampled.")
 
     @model_validator(mode="after")

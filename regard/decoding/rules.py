@@ -66,11 +66,14 @@ class Rules:
     def __init__(self, options: DecodingOptions, demands: Demands, end: int, limits: Tensor) -> None:
         self.options, self.end, self.limits = options, end, limits
         _check(demands, end, limits)
+        if options.form == "tree" and demands.form is None:
+            raise Fault("Only a translator writes trees; leave out form = 'tree'.")
         device = limits.device
         by_length = groupby(sorted(demands.forbidden, key=len), key=len)
         self.forbidden = [torch.tensor([list(phrase) for phrase in group], device=device) for _, group in by_length]
         allowed = None if demands.allowed is None else [*demands.allowed, end]
         self.allowed = None if allowed is None else torch.tensor(allowed, device=device)
+        self.form = demands.form
         self.prefixes = pad_rows(demands.prefixes, device) if demands.prefixes else None
 
     def __call__(self, log_probabilities: Tensor, tokens: Tensor, sentences: Tensor) -> Tensor:
@@ -83,7 +86,7 @@ class Rules:
         if self.options.repetition_penalty != 1:
             values = penalise_repeats(values, tokens, self.options.repetition_penalty)
         penalised = values
-        for mask in self._masks(tokens, vocabulary):
+        for mask in self._masks(tokens, sentences, vocabulary):
             values = values.masked_fill(~mask, NOTHING)
         places = torch.arange(vocabulary, device=values.device)
         at_limit = (self.limits[sentences] <= time + 1)[:, None]
@@ -97,7 +100,7 @@ class Rules:
             values = torch.where(forced >= 0, penalised.masked_fill(places != forced, NOTHING), values)
         return values
 
-    def _masks(self, tokens: Tensor, vocabulary: int) -> Iterator[Tensor]:
+    def _masks(self, tokens: Tensor, sentences: Tensor, vocabulary: int) -> Iterator[Tensor]:
         if self.allowed is not None:
             mask = torch.zeros(vocabulary, dtype=torch.bool, device=tokens.device)
             yield mask.index_fill(0, self.allowed, True)
@@ -105,6 +108,8 @@ class Rules:
             yield unforbidden(tokens, phrases, vocabulary)
         if self.options.unrepeated:
             yield unrepeated_mask(tokens, self.options.unrepeated, vocabulary)
+        if self.form is not None:
+            yield self.form.mask(tokens, sentences, self.limits[sentences], vocabulary)
 
 
 def forced_ends(limits: Tensor, must_end: bool) -> Tensor:

@@ -13,6 +13,7 @@ def first_unsupported(options: DecodingOptions) -> str | None:
         "shortest": options.shortest > 0,
         "repetition_penalty": options.repetition_penalty != 1,
         "unrepeated": options.unrepeated > 0,
+        "form": options.form != "text",
     }
     return next((name for name, is_so in impossible.items() if is_so), None)
 

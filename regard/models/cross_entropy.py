@@ -5,7 +5,7 @@ between forward and backward. Here each portion of rows is projected, scored and
 only one portion's logits exist at a time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from torch import Tensor
 from regard.kernels import available
 
 PORTION = {"cpu": 2**24, "cuda": 2**29}  # logits that exist at once
+TAUGHT_PORTION = {"cpu": 2**23, "cuda": 2**26}  # the same with a teacher, whose logits exist beside the model's
 UNALIGNED, ALIGNED = 8, 64  # products are slow unless rows divide by the first, and fast if they divide by the second
 LEAST_BIAS = -100.0  # tokens with a lower bias are never written, so they learn nothing
 
@@ -54,6 +55,41 @@ def consistent_cross_entropy(
     states, wanted = _without_padding(states, wanted)
     rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // (2 * weight.shape[0]))
     return _Consistent.apply(states, weight, wanted, bias, label_smoothing, consistency, rows)
+
+
+class TeacherOutput(NamedTuple):
+    """A teacher's states at the same places, and its output layer."""
+
+    states: Float[Tensor, "place teacher_width"]
+    weight: Float[Tensor, "token teacher_width"]
+    bias: Float[Tensor, " token"] | None = None
+
+
+def taught_cross_entropy(
+    states: Float[Tensor, "place width"],
+    weight: Float[Tensor, "token width"],
+    wanted: Int[Tensor, " place"],
+    label_smoothing: float,
+    teachers: Sequence[TeacherOutput],
+    share: float,
+    temperature: float,
+    bias: Float[Tensor, " token"] | None = None,
+) -> Float[Tensor, ""]:
+    """Σ over places of (1 − w) · cross-entropy + w · τ² · KL(q‖p), w the share and τ the temperature.
+
+    q is the mean of the teachers' softmax(logits / τ), and p the model's. The factor τ² keeps the size of the gradient
+    when the temperature changes (Hinton et al. 2015, section 2). Places whose wanted token is negative do not count.
+    """
+    states, weight, bias = _with_column(states, weight, bias)
+    rows = max(1, TAUGHT_PORTION.get(states.device.type, TAUGHT_PORTION["cpu"]) // weight.shape[0])
+    layers = [_multiply(*teacher) for teacher in teachers]
+
+    def soft_targets(portion: slice) -> Tensor:
+        dtype = _exact(states)
+        soft = [(layer(inputs[portion]).to(dtype) / temperature).softmax(-1) for inputs, layer in layers]
+        return soft[0] if len(soft) == 1 else torch.stack(soft).mean(0)
+
+    return _Taught.apply(states, weight, wanted, bias, label_smoothing, soft_targets, (share, temperature), rows)
 
 
 def _with_column(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -124,6 +160,34 @@ class _Consistent(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         return *_scale(ctx.saved_tensors, upstream[0]), None, None, None, None, None
+
+
+class _Taught(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        wanted: Tensor,
+        bias: Tensor | None,
+        smoothing: float,
+        soft_targets: Callable[[slice], Tensor],
+        teaching: tuple[float, float],
+        rows: int,
+    ) -> Tensor:
+        inputs, layer = _multiply(states, weight, bias)
+        sums = _Sums(weight.dtype)
+        for first in range(0, max(1, len(states)), rows):
+            portion = slice(first, first + rows)
+            logits, right = layer(inputs[portion]), wanted[portion]
+            loss, gradient = _score_taught(logits, right, smoothing, soft_targets(portion), *teaching, _exact(states))
+            sums.add(loss, gradient @ layer.matrix, gradient.T, inputs[portion])
+        ctx.save_for_backward(*sums.gradients(states, weight, bias))
+        return sums.loss
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        return *_scale(ctx.saved_tensors, upstream[0]), None, None, None, None, None, None
 
 
 def _scale(gradients: Sequence[Tensor], factor: Tensor) -> Iterable[Tensor]:
@@ -251,6 +315,31 @@ def _score_both(
     # gradient of KL(p‖q) + KL(q‖p) by the logits of p: p · (log p − log q − KL(p‖q)) + p − q
     gradient += 0.25 * consistency * (p * (difference - divergence) + p - p.flip(0))
     return loss, gradient.to(logits.dtype)
+
+
+def _score_taught(
+    logits: Tensor,
+    wanted: Tensor,
+    smoothing: float,
+    soft: Tensor,
+    share: float,
+    temperature: float,
+    dtype: torch.dtype,
+) -> tuple[Tensor, Tensor]:
+    """Return the summed loss with soft targets, and the gradient of the logits; padding counts nothing.
+
+    No value is read here, so that a GPU never waits.
+    """
+    exact, even = logits.to(dtype), smoothing / logits.shape[-1]
+    real, right = (wanted >= 0)[:, None], wanted.clamp(min=0)[:, None]
+    log_p, log_soft = exact.log_softmax(-1), (exact / temperature).log_softmax(-1)
+    of_right = log_p.gather(-1, right)
+    entropy = -(1 - smoothing) * of_right - even * log_p.sum(-1, keepdim=True)
+    divergence = (torch.xlogy(soft, soft) - soft * log_soft).sum(-1, keepdim=True)
+    loss = ((1 - share) * entropy + share * temperature**2 * divergence).masked_fill(~real, 0.0).sum()
+    gradient = (log_p.exp() - even).scatter_add_(-1, right, torch.full_like(of_right, smoothing - 1))
+    gradient = (1 - share) * gradient + share * temperature * (log_soft.exp() - soft)
+    return loss, gradient.masked_fill_(~real, 0.0).to(logits.dtype)
 
 
 def _score_both_fused(

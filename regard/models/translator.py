@@ -12,7 +12,7 @@ class Translator(nn.Module):
     """A network that reads source tokens and writes target tokens."""
 
     has_packed_pass: ClassVar[bool] = False  # True if it can be trained on packed sentences by fused kernels
-    has_caches: ClassVar[bool] = False  # True if its memory is caches, for which room can be reserved
+    has_caches: bool = False  # True if its memory is caches, for which room can be reserved
     # how outputs are found: by a decoder, or by a sum over their alignments with the source
     finds_outputs_by: ClassVar[Literal["decoder", "ctc", "transducer"]] = "decoder"
     reads_turns: ClassVar[bool] = False  # True if it reads a source turn by turn, not as one line of tokens

@@ -19,6 +19,7 @@ from regard.runs.about import data_names, hardly_trained, read_about
 from regard.viewing.sealed import named_language
 
 SEARCH = ("beam", "length_penalty", "length_penalty_kind", "stop", "longest_ratio", "longest_extra")
+_DEPTHS = {"keys": "key_depth", "values": "value_depth"}  # of caches, by their kind
 
 
 def export_html(
@@ -52,18 +53,19 @@ def _translator_data(model: Loaded) -> dict[str, Any]:
     tokenisers = {"source": tokeniser_data(task.source, sides[0])}
     if len(sides) > 1:
         tokenisers["target"] = tokeniser_data(task.target, sides[1])
-    shape = cache_shape(network)
     return {
         "search": {name: getattr(search, name) for name in SEARCH},
         "longest": network.options.longest,
-        "sizes": {
-            "keyHeads": shape["heads"],
-            "keyDepth": shape["key_depth"],
-            "valueDepth": shape["value_depth"],
-            "vocabulary": task.target.size,
-        },
+        "sizes": {"past": _past_shapes(cache_shape(network)), "vocabulary": task.target.size},
         "tokenisers": tokenisers,
     }
+
+
+def _past_shapes(shape: dict[str, int]) -> dict[str, list[int]]:
+    """Return the shapes of a step's inputs for one row before its first token, by the kind in their names."""
+    if "width" in shape:
+        return {"state": [1, shape["width"]], "place": [1, 1]}
+    return {kind: [1, shape["heads"], 0, shape[depth]] for kind, depth in _DEPTHS.items()}
 
 
 def _facts(model: Loaded, folder: Path) -> dict[str, Any]:

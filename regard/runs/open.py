@@ -25,6 +25,7 @@ from regard.hardware.devices import pick_device
 from regard.loading import Loaded, build_task, check_room, load_as
 from regard.protocols import Begins, HoldsTexts, Outlines, OwnWeights, Prepared, Settles
 from regard.runs.about import about_data
+from regard.runs.teachers import check_teachers, with_teachers
 from regard.runs.validate import check_best_by
 from regard.training import checkpoint
 from regard.training.checkpoint import RunFolder
@@ -87,6 +88,7 @@ def open_run(
         task.begin_with(prepared, recipe)
     if isinstance(task, nn.Module):
         task = task.to(device)
+    recipe = with_teachers(recipe, task)
     if isinstance(task, Settles):
         recipe = task.settle(recipe, prepared, remark)
     # The following steps may refuse the data, so nothing may be written before them.
@@ -144,8 +146,11 @@ def _start(recipe: Recipe, run_folder: RunFolder) -> Path | None:
 
 
 def start_files(recipe: Recipe, run_folder: RunFolder) -> Mapping[str, bytes] | None:
-    """Read the files, other than the weights, of the model that a run starts from, if any."""
-    if (start := _start(recipe, run_folder)) is None:
+    """Read the files, other than the weights, of the model that a run starts from or takes its tokenisers from."""
+    start, origin = _start(recipe, run_folder), getattr(recipe.data, "tokenisers_from", None)
+    if start is None and origin is not None:
+        start = run_folder.folder if run_folder.exists() else Path(origin).expanduser()
+    if start is None:
         return None
     listed = checkpoint.read_manifest(start)
     return checkpoint.read_folder(start, [name for name in listed if name != checkpoint.WEIGHTS])
@@ -175,6 +180,7 @@ def check_possible(recipe: Recipe, folder: Path | None = None) -> torch.device:
     """
     device = pick_device(getattr(recipe.training, "device", "cpu"))
     check_best_by(recipe)
+    check_teachers(recipe)
     task_class(recipe).check(recipe, device, data_folder(recipe, folder) if folder else None)
     return device
 

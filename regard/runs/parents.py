@@ -6,7 +6,8 @@ from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_recipe
-from regard.base.recipe import Options, Recipe, check, merge_tables
+from regard.base.recipe import Options, Recipe, check, merge_tables, value_at
+from regard.data.corpora.options import PairData
 from regard.families import check_recipe
 from regard.tasks import TASKS
 from regard.tasks.language.borrowing import borrowed_options
@@ -18,7 +19,7 @@ def resolve(table: dict[str, Any]) -> Recipe:
     """Return the recipe in a table, with all options it inherits from other models; refuse a mismatch."""
     start = table.get("start_from")
     if not isinstance(start, str):
-        return check_recipe(_with_borrowed_tokens(table))
+        return check_recipe(_with_tokenisers(_with_borrowed_tokens(table)))
     parent = Path(start).expanduser()
     if WEIGHTS not in read_folder(parent):  # also checks that the folder is intact
         raise Fault(f"{parent} has no {WEIGHTS} yet: its training has not reached its first validation.")
@@ -39,7 +40,23 @@ def resolve_in(folder: Path, table: dict[str, Any], resume: bool) -> Recipe:
     is_begun = resume and (folder / RECIPE).exists()
     if isinstance(start, str) and is_begun:
         return check_recipe(merge_tables(_inheritance(check_recipe(read_recipe(folder))), table))
-    return check_recipe(_with_borrowed_tokens(table, folder)) if is_begun else resolve(table)
+    return check_recipe(_with_tokenisers(_with_borrowed_tokens(table, folder), folder)) if is_begun else resolve(table)
+
+
+def _with_tokenisers(table: dict[str, Any], run_folder: Path | None = None) -> dict[str, Any]:
+    """Return a translator's table with the tokeniser options of data.tokenisers_from, or of its own run if begun."""
+    origin = value_at(table, "data", "tokenisers_from")
+    if not isinstance(origin, str):
+        return table
+    recipe = check_recipe(read_recipe(run_folder or Path(origin).expanduser()))
+    if not isinstance(recipe.data, PairData):
+        raise Fault(f"data.tokenisers_from is {origin}, which is not a translator.")
+    own_options = value_at(table, "data", "tokeniser")
+    if isinstance(own_options, dict) and (
+        misfits := list(_differing("data.tokeniser", own_options, recipe.data.tokeniser, RESAMPLED))
+    ):
+        raise Fault(f"{'; '.join(misfits)}, whose tokenisers are used (data.tokenisers_from); omit these options.")
+    return merge_tables({"data": {"tokeniser": recipe.data.tokeniser.model_dump(exclude_none=True)}}, table)
 
 
 def _with_borrowed_tokens(table: dict[str, Any], run_folder: Path | None = None) -> dict[str, Any]:

@@ -40,6 +40,8 @@ BUILDS: list[dict[str, Any]] = [
     {"shared_key_value": True},
     {"join": "averaged", "shared_key_value": True, "key_value_heads": 2},
     {"decoder_heads": 2, "decoder_feed_forward": 30, "output_bias": True, "shared_embeddings": False},
+    {"decoder_cell": "ssru"},
+    {"decoder_cell": "ssru", "norm": "before", "positions": "rotary", "decoder_heads": 2},
 ]
 
 
@@ -75,10 +77,13 @@ class Graphs:
         return np.concatenate(outputs, axis=1)
 
     def _nothing(self, rows: int) -> dict[str, np.ndarray]:
-        shape = self.about["past"]
+        shape, layers = self.about["past"], self.about["decoder_layers"]
+        if "width" in shape:  # the states of recurrent cells, and their place
+            states = {f"past.state.{number}": np.zeros((rows, shape["width"]), np.float32) for number in range(layers)}
+            return states | {"past.place": np.zeros((rows, 1), np.float32)}
         return {
             f"past.{kind}s.{number}": np.zeros((rows, shape["heads"], 0, shape[f"{kind}_depth"]), np.float32)
-            for number in range(self.about["decoder_layers"])
+            for number in range(layers)
             for kind in ("key", "value")
         }
 

@@ -20,6 +20,8 @@ TRUSTED: dict[str, str] = {
     "base.processes": "What Linux says of a process.",
     "verbs.translate.bulk.finishing": _WORKING,
     "verbs.translate.bulk.workers": _WORKING,
+    "runs.distil.teaching": _WORKING,
+    "runs.distil.texts": _PREPARED,
     "console.lines": _LINES,
     "commands.serve": "The file with the user's own key.",
     "commands.judge.given": "Lines of text by read_lines, and bytes of bounded size that a browser shows.",

@@ -11,7 +11,11 @@ from regard.protocols import State
 from regard.tasks.translation.task import Translation
 
 TRANSFORMERS = {
-    **{name: table for name, (family, table) in BUILDS.items() if family == "transformer"},
+    **{
+        name: table
+        for name, (family, table) in BUILDS.items()
+        if family == "transformer" and "decoder_cell" not in table  # a recurrent decoder has no caches
+    },
     "learned": {**BUILDS["transformer"][1], "positions": "learned"},
     "unplaced": {**BUILDS["transformer"][1], "positions": "none"},
 }

@@ -30,7 +30,7 @@ def model(trained: Path) -> TranslationModel:
 @pytest.fixture(scope="module")
 def written(model: TranslationModel, trained: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     place = tmp_path_factory.mktemp("page") / "page.html"
-    size = page.write_page(place, page_data(model, trained), watched_graphs(model), RUNTIME)
+    size = page.write_page(place, page.DESKS["translate"], page_data(model, trained)[1], watched_graphs(model), RUNTIME)
     assert size == place.stat().st_size
     return place.read_text(encoding="utf-8")
 
@@ -58,7 +58,7 @@ def test_a_page_that_is_too_large_is_refused_with_its_size(tmp_path: Path, monke
     monkeypatch.setattr(page, "MOST_BYTES", 1_000_000)
     noise = np.random.default_rng(0).bytes(3_000_000)
     with pytest.raises(Fault, match=r"would be 4 MB large, but browsers open at most 1 MB .* export a smaller model"):
-        page.write_page(tmp_path / "page.html", {}, {"weights.data": noise}, RUNTIME)
+        page.write_page(tmp_path / "page.html", page.DESKS["write"], {}, {"weights.data": noise}, RUNTIME)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  changedWords, headEdit, holding, isOff, linkEdit, marksOf, namedIn, pastOf, placeOf, readRecord, recordOf,
-} from "../../regard/page/desks/translate/edits.js";
+  changedWords, fullName, headEdit, holding, isOff, linkEdit, marksOf, namedIn, pastOf, placeOf, readRecord, recordOf,
+} from "../../regard/page/desks/editing/edits.js";
 
 // "the cat|s sleep": the second word has two tokens; the output has three words, the last with two tokens.
 const side = {
@@ -85,4 +85,17 @@ test("the words that changed are those outside the longest common order", () => 
   assert.equal(marked("x a b", "a y b"), "*x a b");
   assert.equal(marked("a", ""), "*a");
   assert.equal(marked("", "a"), "");
+});
+
+test("a probability is one word, although it has a space", () => {
+  const marked = changedWords("near (18\u202f%)", "near (9.3\u202f%)");
+  assert.deepEqual(marked, [{ word: "near", isNew: false }, { word: "(18\u202f%)", isNew: true }]);
+});
+
+test("the only side of a model may be omitted, and its name may have spaces", () => {
+  assert.equal(fullName("2.1", ["text to text"]), "text to text.2.1");
+  assert.equal(fullName("2", ["encoder"]), "encoder.2");
+  assert.equal(fullName("2.1", ["pooling", "encoder"]), "2.1");
+  assert.equal(fullName("encoder.2.1", ["encoder"]), "encoder.2.1");
+  assert.deepEqual(placeOf("text to text.2.1"), { side: "text to text", layer: 2, head: 1 });
 });

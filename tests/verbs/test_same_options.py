@@ -62,14 +62,15 @@ NOT_TYPED: dict[str, set[str]] = {
     "generate": {"stream"},  # a terminal shows it anyway
     "caption": {"attention"},  # --json prints it
     "answer": {"unfold"},  # several aspects in one text, for a page that has one field
-    "look": {"before", "kept"},  # by token names, as a page knows them, and how many to send
+    # By token names, as a page knows them; how many to send; and a continuation, which `generate` writes elsewhere.
+    "look": {"before", "kept", "write"},
 }
 # Fields without a Python parameter.
 NOT_IN_PYTHON: dict[str, set[str]] = {
     "translate": {"explain", "stream"},  # translations are explained when someone looks
     "generate": {"stream"},
     "answer": {"unfold"},
-    "look": {"before", "kept"},
+    "look": {"before", "kept", "write"},
 }
 VIEWS = {"look": {"attention", "next", "beam"}}  # addresses that are views of one command
 

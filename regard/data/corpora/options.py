@@ -153,6 +153,9 @@ class PairData(Options):
         "references.",
     )
     tokeniser: TokeniserOptions = Field(TokeniserOptions(), description="How to split text into tokens.")
+    tokenisers_from: str | None = Field(
+        None, description="Model folder of a translator whose tokenisers are used, instead of training new ones."
+    )
     vectors: str | None = Field(
         None,
         description="Pretrained word vectors to initialise the embeddings with: a word2vec, GloVe or fastText file, or "

@@ -40,7 +40,8 @@ from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers
 
 _FORMAT = 4
 _READABLE = (2, 3, _FORMAT)
-_WITHOUT_EFFECT = ("prepared", "processes", "vectors")  # options that do not change the result
+# Options that do not change the result; tokenisers count by their contents.
+_WITHOUT_EFFECT = ("prepared", "processes", "vectors", "tokenisers_from")
 _VOUCHED = 4  # the first format in which every file has a checksum
 
 _PAIRS = TypeAdapter(list[tuple[str, str]])

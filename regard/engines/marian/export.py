@@ -28,6 +28,7 @@ _ASKED: dict[str, Any] = {
     "norm": "after",
     "positions": "sinusoidal",
     "encoder": "transformer",
+    "decoder_cell": "attention",
     "score": "scaled-dot",
     "shared_key_value": False,
     "join": "concatenated",

@@ -123,7 +123,7 @@ class _Sentence:
     ) -> None:
         self._step, self._memory, self._most, self._candidates = step, memory, most, candidates
         inputs = {tensor.name: tensor.shape for tensor in step.get_inputs() if tensor.name.startswith("past.")}
-        self._past = {name: np.zeros((1, heads, 0, depth), np.float32) for name, (_, heads, _, depth) in inputs.items()}
+        self._past = {name: np.zeros([_begun(size) for size in shape], np.float32) for name, shape in inputs.items()}
         self._wanted = [*_OUTPUTS, *(name.replace("past", "present", 1) for name in inputs)]
 
     def step(self, tokens: Sequence[int], origins: Sequence[int], count: int) -> Best:
@@ -135,6 +135,11 @@ class _Sentence:
         best, ranked, end, attention, *present = self._step.run(self._wanted, inputs | self._memory | past)
         self._past = dict(zip(past, present, strict=True))
         return Best(best, ranked if self._candidates is None else self._candidates[ranked], end, attention)
+
+
+def _begun(size: int | str) -> int:
+    """Return the size of an axis before the first token: one row, and no past."""
+    return {"row": 1, "past": 0}[size] if isinstance(size, str) else size
 
 
 def _await(future: "Future[list[PlainHypothesis]]") -> list[PlainHypothesis]:

@@ -1,7 +1,8 @@
 """Export models for ONNX runtimes: for a translator, a graph that reads, and a graph that writes more tokens.
 
 `encoder.onnx` returns the source keys and values that each block of the decoder attends to. `decoder.onnx` takes them,
-the caches of earlier tokens (at first of length zero) and new tokens, and returns logits and the extended caches. A
+the caches of earlier tokens (at first of length zero; zeros for the states of a recurrent decoder, and their place) and
+new tokens, and returns logits and the extended caches. A
 sentence may have several rows, a beam, over one memory. `step.onnx` is the same for one sentence and one token per row,
 with the outputs that a search needs; `onnx_engine` drives it. Models of `texts.py` have one graph.
 """
@@ -58,6 +59,8 @@ def network_of(model: Loaded) -> Transformer:
         raise Fault(f"ONNX exports need a Transformer, gpt, encoder or bert, but this model is of the family {family}.")
     if network.options.encoder != "transformer":
         raise Fault("ONNX exports need a Transformer encoder, and this model has model.encoder = 'recurrent'.")
+    if network.options.decoder_cell == "gru":
+        raise Fault("ONNX exports have no graph of a GRU decoder; train with --set model.decoder_cell=ssru.")
     if network.options.copies:
         raise Fault("ONNX exports need a fixed vocabulary, and this model copies words (model.copies = true).")
     return network
@@ -111,15 +114,16 @@ def _write_parts(parts: Parts, folder: Path, rounded: bool) -> None:
 
 
 def cache_shape(network: Transformer) -> dict[str, int]:
-    """Return the shape of a decoder block's cache."""
+    """Return the shape of a decoder block's cache, or the width of its cell's state."""
     block = network.decoder[0]
-    assert isinstance(block, DecoderBlock)
+    if not isinstance(block, DecoderBlock):
+        return {"width": network.options.width}
     heads = block.self_look
     return {"heads": heads.key_value_heads, "key_depth": heads.key_depth, "value_depth": heads.value_depth}
 
 
 def _about(model: Loaded, network: Transformer) -> dict[str, Any]:
-    """Return what a runner of the graphs must know: special tokens, and the shape of an empty cache."""
+    """Return what a runner of the graphs must know: special tokens, and the shape of an empty past."""
     task, data = model.task, model.recipe.data
     return {
         "regard": __version__,

@@ -118,6 +118,22 @@ class OnnxGraph:
         self.nodes.append(helper.make_node("Split", [tensor, self.whole([*sizes])], names, axis=-1))
         return names
 
+    def linear_scan(self, factors: str, added: str, start: str, width: int) -> tuple[str, str]:
+        """Return h_T and all h_t of h_t = factors_t · h_{t−1} + added_t along axis 1; `start` is h_0 (row, width)."""
+        inside = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["row", width]) for name in ("h", "a", "b")]
+        outside = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["row", width]) for name in ("next", "state")]
+        nodes = [
+            helper.make_node("Mul", ["a", "h"], ["kept"]),
+            helper.make_node("Add", ["kept", "b"], ["next"]),
+            helper.make_node("Identity", ["next"], ["state"]),
+        ]
+        body = helper.make_graph(nodes, "recurrence", inside, outside)
+        names = [f"{kind}.{len(self.nodes)}" for kind in ("last", "states")]
+        axes: dict[str, Any] = {"scan_input_axes": [1, 1], "scan_output_axes": [1]}
+        inputs = [start, factors, added]
+        self.nodes.append(helper.make_node("Scan", inputs, names, body=body, num_scan_inputs=2, **axes))
+        return names[0], names[1]
+
     def best(self, scores: str, count: str) -> tuple[str, str]:
         """Return the `count` highest scores of each row, and their positions; `count` is a vector of one number."""
         names = [f"{kind}.{len(self.nodes)}" for kind in ("best", "tokens")]

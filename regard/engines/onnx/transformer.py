@@ -10,13 +10,22 @@ from regard.attention.positions import Learned
 from regard.engines.onnx.attention import Remembered
 from regard.engines.onnx.blocks import Blocks
 from regard.engines.onnx.graph import OnnxGraph, Shape
-from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer
+from regard.models.transformer.decoder_cells import SSRU
+from regard.models.transformer.network import (
+    DecoderBlock,
+    EncoderBlock,
+    RecurrentDecoderBlock,
+    Transformer,
+    WritingBlock,
+)
+
+PLACE = "place"  # of the next token in each row, for decoders whose past does not count tokens
 
 
 class Slots(NamedTuple):
-    """The names of keys and values as inputs or outputs of a graph, and their shapes."""
+    """The names of keys and values, or of the state of a cell, as inputs or outputs of a graph, and their shapes."""
 
-    names: Remembered
+    names: tuple[str, ...]
     shapes: list[Shape]
 
 
@@ -24,8 +33,8 @@ def encoder_blocks(network: Transformer) -> list[EncoderBlock]:
     return [block for block in network.encoder if isinstance(block, EncoderBlock)]
 
 
-def decoder_blocks(network: Transformer) -> list[DecoderBlock]:
-    return [block for block in network.decoder if isinstance(block, DecoderBlock)]
+def decoder_blocks(network: Transformer) -> list[WritingBlock]:
+    return [block for block in network.decoder if isinstance(block, WritingBlock)]
 
 
 class _Builder(Blocks):
@@ -72,16 +81,19 @@ class _Builder(Blocks):
         return graph.op("Add", scores, graph.weight("output_bias", network.output_bias))
 
     def slots(self, kind: str, rows: str, time: str) -> list[Slots]:
-        """Return the names of a kind's keys and values as inputs or outputs, for each decoder block."""
+        """Return the names of a kind's inputs or outputs for each decoder block: keys and values, or a cell's state."""
         all_slots = []
         for number, block in enumerate(decoder_blocks(self.network)):
-            heads = block.cross if kind == "memory" else block.self_look
+            if kind != "memory" and not isinstance(block, DecoderBlock):
+                all_slots.append(Slots((f"{kind}.state.{number}",), [[rows, self.options.width]]))
+                continue
+            heads = block.self_look if kind != "memory" and isinstance(block, DecoderBlock) else block.cross
             names = Remembered(f"{kind}.keys.{number}", f"{kind}.values.{number}")
             depths = (heads.key_depth, heads.value_depth)
             all_slots.append(Slots(names, [[rows, heads.key_value_heads, time, depth] for depth in depths]))
         return all_slots
 
-    def hand_out(self, tensors: Remembered, slots: Slots) -> None:
+    def hand_out(self, tensors: tuple[str, ...], slots: Slots) -> None:
         for tensor, name, shape in zip(tensors, slots.names, slots.shapes, strict=True):
             self.graph.output(tensor, name, shape)
 
@@ -172,8 +184,8 @@ def step_graph(
 def _write_states(build: _Builder, alone: bool = False) -> tuple[str, list[str]]:
     """Return the states after new target tokens, and each block's attention to the source.
 
-    The keys and values of all tokens so far become outputs. With `alone`, one token of one sentence per row, everything
-    may be attended to.
+    What the next tokens need becomes outputs: the keys and values of all tokens so far, or the states of the cells.
+    With `alone`, one token of one sentence per row, everything may be attended to.
     """
     graph, network = build.graph, build.network
     target = graph.input("target", TensorProto.INT64, ["row", "target"])
@@ -182,12 +194,12 @@ def _write_states(build: _Builder, alone: bool = False) -> tuple[str, list[str]]
     for slots in [*memory, *past]:
         for name, shape in zip(slots.names, slots.shapes, strict=True):
             graph.input(name, TensorProto.FLOAT, shape)
-    writing = _Writing(build, target, lengths, memory[0].names.keys, past[0].names.keys)
+    writing = _Writing(build, target, lengths, memory[0].names[0], past[0].names[0])
     states = build.embed("target", target, writing.places)
     present = build.slots("present", "row", "present")
     for number, block in enumerate(decoder_blocks(network)):
-        before = memory[number].names, past[number].names
-        states, remembered = writing.block(f"decoder.{number}", block, states, *before)
+        seen = Remembered(*memory[number].names)
+        states, remembered = writing.block(f"decoder.{number}", block, states, seen, past[number].names)
         build.hand_out(remembered, present[number])
     return build.norm("decoder_norm", network.decoder_norm, states), writing.looks
 
@@ -198,35 +210,56 @@ class _Writing:
     def __init__(self, build: _Builder, target: str, lengths: str | None, memory: str, past: str) -> None:
         self.build, self.graph = build, build.graph
         self.looks: list[str] = []  # attention to the source, by each block so far
-        graph = self.graph
-        first = graph.size(past, 2)
-        end = graph.op("Add", first, graph.size(target, 1))
-        self.places = graph.range(first, end)
-        self.alone, self.behind, self.real = lengths is None, None, None
+        graph, self.alone, self.behind, self.real = self.graph, lengths is None, None, None
+        if build.network.has_caches:
+            first = graph.size(past, 2)
+            end = graph.op("Add", first, graph.size(target, 1))
+            self.places = graph.range(first, end)
+        else:
+            self.places = end = self._count_places(target)
         if lengths is not None:
+            self.real = build.real(lengths, graph.size(memory, 2))
+        if lengths is not None and build.network.has_caches:
             self.behind = graph.op(  # a query sees the keys up to its own position
                 "LessOrEqual",
                 graph.range(graph.whole(0), end),
                 graph.op("Unsqueeze", self.places, graph.whole([1])),
             )
-            self.real = build.real(lengths, graph.size(memory, 2))
         sentences = graph.op("Reshape", graph.size(memory, 0), graph.whole([1]))
         self.by_sentence = graph.op("Concat", sentences, graph.whole([-1, build.options.width]), axis=0)
 
+    def _count_places(self, target: str) -> str:
+        """Return the positions of the new tokens, counted by an input and an output, since a cell's state counts none.
+
+        All rows have the same; a number per row lets searches choose rows as they do for every other input.
+        """
+        graph, shape = self.graph, cast(Shape, ["row", 1])
+        before = graph.input(f"past.{PLACE}", TensorProto.FLOAT, shape)
+        time = graph.size(target, 1)
+        graph.output(graph.op("Add", before, graph.op("Cast", time, to=TensorProto.FLOAT)), f"present.{PLACE}", shape)
+        first = graph.op("Gather", graph.op("Reshape", before, graph.whole([-1])), graph.whole(0), axis=0)
+        first = graph.op("Cast", first, to=TensorProto.INT64)
+        return graph.range(first, graph.op("Add", first, time))
+
     def block(
-        self, name: str, block: DecoderBlock, states: str, memory: Remembered, past: Remembered
-    ) -> tuple[str, Remembered]:
-        """Return the states after a block, and its keys and values of all tokens so far."""
+        self, name: str, block: WritingBlock, states: str, memory: Remembered, past: tuple[str, ...]
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return the states after a block, and what it remembers of all tokens so far."""
         build, graph = self.build, self.graph
-        look = build.heads(f"{name}.self_look", block.self_look, self.alone)
         cross = build.heads(f"{name}.cross", block.cross, self.alone)
-        present: list[Remembered] = []
+        present: list[tuple[str, ...]] = []
 
         def look_back(states: str) -> str:
+            if isinstance(block, RecurrentDecoderBlock):
+                outputs, after = self._cell(f"{name}.cell", block, states, past[0])
+                present.append((after,))
+                return outputs
+            assert isinstance(block, DecoderBlock)
+            look = build.heads(f"{name}.self_look", block.self_look, self.alone)
             new = look.remember(states, self.places)
-            grown = (graph.op("Concat", *both, axis=2) for both in zip(past, new, strict=True))
-            present.append(Remembered(*grown))
-            context = look(states, present[0], self.behind, self.places)
+            grown = Remembered(*(graph.op("Concat", *both, axis=2) for both in zip(past, new, strict=True)))
+            present.append(grown)
+            context = look(states, grown, self.behind, self.places)
             build.looks.append(look.weights)
             return context
 
@@ -240,3 +273,19 @@ class _Writing:
         states = build.around(f"{name}.around_self", block.around_self, states, look_back)
         states = build.around(f"{name}.around_cross", block.around_cross, states, look_at_source)
         return build.feed_forward(name, block, states), present[0]
+
+    def _cell(self, name: str, block: RecurrentDecoderBlock, states: str, past: str) -> tuple[str, str]:
+        """Build an SSRU: its outputs, and its state after the last place."""
+        assert isinstance(block.cell, SSRU)
+        graph, cell, width = self.graph, block.cell, self.build.options.width
+        projected = graph.product(states, f"{name}.to_gate_and_input.weight", cell.to_gate_and_input.weight)
+        gates, inputs = graph.split(projected, [width, width])
+        gates = graph.op("Sigmoid", graph.op("Add", gates, graph.weight(f"{name}.gate_bias", cell.gate_bias)))
+        added = graph.op("Mul", graph.op("Sub", graph.number(1.0), gates), inputs)
+        if self.alone:
+            before = graph.op("Unsqueeze", past, graph.whole([1]))
+            memory = graph.op("Add", graph.op("Mul", gates, before), added)
+            after = graph.op("Squeeze", memory, graph.whole([1]))
+        else:
+            after, memory = graph.linear_scan(gates, added, past, width)
+        return graph.op("Relu", memory), after

@@ -2,8 +2,8 @@
 
 Departures from the paper: the norm may be before a sublayer, positions may be learned, rotary, ALiBi or absent, heads
 may share keys and values, use another score or be averaged, a decoder may have other heads and feed-forward nets than
-its encoder, the encoder may be recurrent, and dropout on weights and activations, which is in the authors' code but not
-in their text, is an option.
+its encoder, the encoder may be recurrent, a recurrent cell may replace the decoder's self-attention, and dropout on
+weights and activations, which is in the authors' code but not in their text, is an option.
 """
 
 from collections.abc import Iterator
@@ -21,6 +21,7 @@ from regard.base.faults import Fault
 from regard.models.copying import Copying, Pointed, Pointer
 from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding, FeedForward, Residual
+from regard.models.transformer.decoder_cells import CellPast, decoder_cell
 from regard.models.transformer.options import TransformerOptions, transformer_cost
 from regard.models.translator import Translator
 
@@ -51,16 +52,39 @@ class EncoderBlock(nn.Module):
         return self.around_feed_forward(states, self.feed_forward)
 
 
-class DecoderBlock(nn.Module):
+class WritingBlock(nn.Module):
+    """Base of decoder blocks: after a first sublayer of their own, attention to the memory and the feed-forward net."""
+
+    def add_end(self, options: TransformerOptions) -> None:
+        """Build these sublayers; called after the first one is built, so that weights are drawn in the order of use."""
+        self.cross = _heads(options, "target", "source")
+        self.feed_forward = _feed_forward(options, options.decoder_feed_forward or options.feed_forward)
+        self.around_self, self.around_cross = _residual(options), _residual(options)
+        self.around_feed_forward = _residual(options)
+
+    def end(
+        self, states: Float[Tensor, "row target width"], first: int, memory: Cache, real: Lengths | None
+    ) -> Float[Tensor, "row target width"]:
+        """Return the states after these sublayers; the first place is `first`."""
+
+        def look_at_source(states: Tensor) -> Tensor:
+            # The rows of one sentence (a beam) share its memory: to the attention they are just more queries.
+            sentences = memory.keys.shape[0]
+            shared = states.reshape(sentences, -1, states.shape[-1])
+            places = side_by_side(first, states.shape[1], states.shape[0] // sentences, states.device)
+            with standing(places, sentences):
+                return self.cross(shared, memory, real, places).reshape(states.shape)
+
+        return self.around_feed_forward(self.around_cross(states, look_at_source), self.feed_forward)
+
+
+class DecoderBlock(WritingBlock):
     """Masked self-attention, attention to the encoder's memory, then the feed-forward net."""
 
     def __init__(self, options: TransformerOptions) -> None:
         super().__init__()
         self.self_look = _heads(options, "target", "target")
-        self.cross = _heads(options, "target", "source")
-        self.feed_forward = _feed_forward(options, options.decoder_feed_forward or options.feed_forward)
-        self.around_self, self.around_cross = _residual(options), _residual(options)
-        self.around_feed_forward = _residual(options)
+        self.add_end(options)
 
     def forward(
         self, states: Float[Tensor, "row target width"], past: Cache | None, memory: Cache, real: Lengths | None
@@ -73,17 +97,35 @@ class DecoderBlock(nn.Module):
             caches.append(extend_cache(past, self.self_look.remember(states, first)))
             return self.self_look(states, caches[0], Causal(), first)
 
-        def look_at_source(states: Tensor) -> Tensor:
-            # The rows of one sentence (a beam) share its memory: to the attention they are just more queries.
-            sentences = memory.keys.shape[0]
-            shared = states.reshape(sentences, -1, states.shape[-1])
-            places = side_by_side(first, states.shape[1], states.shape[0] // sentences, states.device)
-            with standing(places, sentences):
-                return self.cross(shared, memory, real, places).reshape(states.shape)
-
         states = self.around_self(states, look_back)
-        states = self.around_cross(states, look_at_source)
-        return self.around_feed_forward(states, self.feed_forward), caches[0]
+        return self.end(states, first, memory, real), caches[0]
+
+
+class RecurrentDecoderBlock(WritingBlock):
+    """A recurrent cell instead of self-attention, attention to the encoder's memory, then the feed-forward net."""
+
+    def __init__(self, options: TransformerOptions) -> None:
+        super().__init__()
+        self.cell = decoder_cell(options.decoder_cell, options.width)
+        self.add_end(options)
+
+    def forward(
+        self, states: Float[Tensor, "row target width"], past: CellPast | None, memory: Cache, real: Lengths | None
+    ) -> tuple[Float[Tensor, "row target width"], CellPast]:
+        """Return the new states, and the state of the cell after these places."""
+        first = 0 if past is None else past.length
+        after: list[Tensor] = []
+
+        def read(states: Tensor) -> Tensor:
+            outputs, state = self.cell(states, None if past is None else past.state, first)
+            after.append(state)
+            return outputs
+
+        states = self.around_self(states, read)
+        return self.end(states, first, memory, real), CellPast.after(after[0], first + states.shape[1])
+
+
+Past = Cache | CellPast  # what a decoder block remembers of the places before
 
 
 class Transformer(Translator):
@@ -95,7 +137,7 @@ class Transformer(Translator):
         "encoder": ("encoder", "encoder_norm"),
         "decoder": ("decoder", "decoder_norm", "out", "pointer", "copying", "ctc_head"),
     }
-    has_packed_pass, has_caches = True, True
+    has_packed_pass = True
     output_bias: Tensor | None
     is_in_sections = False  # True if its blocks are whole one at a time
 
@@ -115,7 +157,9 @@ class Transformer(Translator):
         self.dropout = nn.Dropout(options.dropout)
         block = _recurrent_block() if is_recurrent else EncoderBlock
         self.encoder = nn.ModuleList(block(options) for _ in range(options.encoder_layers))
-        self.decoder = nn.ModuleList(DecoderBlock(options) for _ in range(options.decoder_layers))
+        self.has_caches = options.decoder_cell == "attention"
+        writing = DecoderBlock if self.has_caches else RecurrentDecoderBlock
+        self.decoder = nn.ModuleList(writing(options) for _ in range(options.decoder_layers))
         last_norm = options.norm == "before"
         self.encoder_norm = nn.LayerNorm(options.width) if last_norm else nn.Identity()
         self.decoder_norm = nn.LayerNorm(options.width) if last_norm else nn.Identity()
@@ -134,7 +178,7 @@ class Transformer(Translator):
         for block in self.encoder:
             yield block, ()
         for block in self.decoder:
-            assert isinstance(block, DecoderBlock)
+            assert isinstance(block, WritingBlock)
             yield block.cross, ("remember",)
             yield block, ()
 
@@ -164,20 +208,20 @@ class Transformer(Translator):
         """Encode each source sentence for the decoder."""
         memory = self.encode(source, lengths)
         lengths = lengths.to(source.device, non_blocking=True)  # batches keep lengths on the host
-        blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
+        blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, WritingBlock)]
         pointer = () if self.pointer is None else (self.pointer.remember(memory),)
         frames = () if self.ctc_head is None else (self.ctc_head(memory, lengths),)
         return Memory(blocks, lengths, pointer, frames)
 
-    def begin(self, memory: Memory) -> list[Cache]:
-        """Return the empty caches, before anything is written."""
+    def begin(self, memory: Memory) -> list[Past]:
+        """Return the empty past, before anything is written."""
         return []
 
     def write(
-        self, target: Int[Tensor, "row target"], memory: Memory, past: list[Cache]
-    ) -> tuple[Float[Tensor, "row target width"], list[Cache]]:
-        """Return the states of the target tokens after those in `past`, and the extended caches."""
-        first = past[0].keys.shape[2] if past else 0
+        self, target: Int[Tensor, "row target"], memory: Memory, past: list[Past]
+    ) -> tuple[Float[Tensor, "row target width"], list[Past]]:
+        """Return the states of the target tokens after those in `past`, and the past of the next ones."""
+        first = _count(past)
         with standing(first, len(memory.lengths)):
             states = self.dropout(self.target_places(self.target_embedding(target), first))
             caches = []
@@ -187,13 +231,11 @@ class Transformer(Translator):
                 caches.append(cache)
             return self.decoder_norm(states), caches
 
-    def point(
-        self, target: Int[Tensor, "row target"], memory: Memory, past: list[Cache]
-    ) -> tuple[Pointed, list[Cache]]:
+    def point(self, target: Int[Tensor, "row target"], memory: Memory, past: list[Past]) -> tuple[Pointed, list[Past]]:
         """Write as `write` does, for a model that copies; also return where each state points, and its copy switch."""
         assert self.pointer is not None
         assert self.copying is not None
-        first = past[0].keys.shape[2] if past else 0
+        first = _count(past)
         states, caches = self.write(target, memory, past)
         with standing(first, len(memory.lengths)):
             weights = self.pointer(states, memory.pointer[0], Lengths(memory.lengths), first)
@@ -216,6 +258,13 @@ class Transformer(Translator):
         """Return the cost of reading and writing `length` tokens: multiplications, and all attention weights."""
         shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
         return transformer_cost(self.options, shapes, self.out.out_features, length)
+
+
+def _count(past: list[Past]) -> int:
+    """Return the number of places that were written before."""
+    if not past:
+        return 0
+    return past[0].keys.shape[2] if isinstance(past[0], Cache) else past[0].length
 
 
 def _heads(options: TransformerOptions, looks_from: str, looks_at: str) -> MultiHead:

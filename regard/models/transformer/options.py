@@ -32,6 +32,11 @@ class TransformerOptions(CopyOptions, CTCOptions):
         default="transformer", description="Encoder: Transformer blocks, or bidirectional recurrent layers."
     )
     cell: CellName = Field(default="lstm", description="Cell of a recurrent encoder.")
+    decoder_cell: Literal["attention", "ssru", "gru"] = Field(
+        default="attention",
+        description="How the decoder reads what it has written: by self-attention, as published, or by a recurrent "
+        "cell, ssru or gru, whose state does not grow.",
+    )
     encoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks or layers of the encoder.")
     decoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the decoder.")
     width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
@@ -145,7 +150,8 @@ def transformer_cost(
     )
     outward = target_tokens * options.width if options.tied else 0
     heads = [options.heads] * (options.encoder_layers if options.encoder == "transformer" else 0)
-    heads += [options.decoder_heads or options.heads] * (2 * options.decoder_layers)
+    looks_per_block = 2 if options.decoder_cell == "attention" else 1
+    heads += [options.decoder_heads or options.heads] * (looks_per_block * options.decoder_layers)
     looking = sum(_looking_cost(options, count, length) for count in heads)
     total = length * (matrices + outward) + looking
     return {"multiplications": total, "attention_share": looking / total, "weights": sum(heads) * length**2}

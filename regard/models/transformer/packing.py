@@ -1,7 +1,7 @@
 """Conditions for training a Transformer on packed sentences; the pass itself, which needs Triton, is in `packed`.
 
-It needs the published encoder and heads, ReLU, no CTC head, a GPU, weights that are all whole, sentences that fit its
-kernels, and no watching or editing; everything else takes the plain path.
+It needs the published encoder, decoder and heads, ReLU, no CTC head, a GPU, weights that are all whole, sentences that
+fit its kernels, and no watching or editing; everything else takes the plain path.
 """
 
 from typing import NamedTuple
@@ -45,6 +45,7 @@ def _fits(options: TransformerOptions) -> bool:
     depths = {options.width // heads for heads in counts}
     return (
         options.encoder == "transformer"
+        and options.decoder_cell == "attention"
         and options.score == "scaled-dot"
         and (options.key_value_heads is None or counts == {options.key_value_heads})
         and not options.shared_key_value

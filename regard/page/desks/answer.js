@@ -2,6 +2,7 @@
 
 import { remember, wished } from "../parts/address.js";
 import { oneAtATime } from "../parts/asking.js";
+import { makeAttending } from "./attending.js";
 import { byId, element, percent, section } from "../parts/common.js";
 import { encoded } from "../parts/encoding.js";
 import { showKnowledge } from "../parts/knowing.js";
@@ -15,7 +16,7 @@ import { duration, say } from "../parts/texts.js";
 
 /** @import { Attributes } from "../parts/common.js" */
 /** @import { Model } from "../parts/server.js" */
-/** @import { Passing } from "./passing.js" */
+/** @import { Panel } from "./folding.js" */
 
 const SHOWN = 10; // answers, the most probable first
 // The kind of input a model reads -> the attributes of the field for it.
@@ -36,8 +37,8 @@ let models = [];
 let limits = {};
 /** @type {any} */
 let shown = null; // the displayed answer
-/** @type {Passing} */
-let passing;
+/** @type {Panel[]} */
+let panels = []; // about the text: attention, and the forward pass
 
 const hideAnswer = () => ["answer-part", "looking"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("answer-part", "answer-trouble", hideAnswer);
@@ -51,7 +52,7 @@ export function followAnswering() {
   const { answerer, input } = wished();
   if (models.some(({ name }) => name === answerer)) byId("answerer").value = answerer;
   makeField();
-  passing.follow();
+  panels.forEach((panel) => panel.follow());
   if (["picture", "drawing"].includes(model().reads) || input === undefined) return forgetAnswer();
   fillField(input);
   answerAgain();
@@ -73,7 +74,7 @@ function makeField() {
   for (const name of ["input-title", "ask"]) byId(name).hidden = kind === "drawing"; // sent after each stroke
   byId("raw-label").hidden = model().reads !== "tokens";
   byId("second-label").hidden = !model().pairs;
-  passing.offer([model()]);
+  panels.forEach((panel) => panel.offer([model()]));
   showKnowledge(byId("answer-knowing"), [model()], (text) => {
     fillField(text);
     answerAgain();
@@ -112,11 +113,18 @@ function showPreview(file) {
   else byId("preview").removeAttribute("src");
 }
 
+/** The text of the field, or both texts of a pair; nothing while one is missing. */
+function typedText() {
+  const { value } = byId("input");
+  if (!model().pairs) return String(value ?? "");
+  return value && byId("second").value && `${value}\t${byId("second").value}`;
+}
+
 /** The content of the field in the server's format, or nothing if it is empty. */
 async function given() {
   if (model().reads === "drawing") return sketched();
   const field = byId("input");
-  if (model().pairs) return field.value && byId("second").value && `${field.value}\t${byId("second").value}`;
+  if (model().pairs) return typedText();
   if (field.type !== "file") return field.type === "number" && field.value ? Number(field.value) : field.value;
   const [file] = field.files;
   showPreview(file ?? null);
@@ -127,7 +135,7 @@ async function given() {
 /** Ask for the answer to the input; an earlier request that is still pending is cancelled. */
 export async function answerAgain() {
   const asked = model();
-  passing.again();
+  panels.forEach((panel) => panel.again());
   await asking.attempt(async (signal) => {
     const input = await given();
     if (signal.aborted) return;
@@ -223,8 +231,8 @@ export function mountAnswering(served, granted) {
   const trouble = element("p", { id: "answer-trouble", class: "trouble", role: "alert", hidden: "" });
   const looking = element("div", { id: "looking", hidden: "" });
   const knowing = element("div", { id: "answer-knowing", class: "knowing" });
-  passing = makePassing("input", () => String(byId("input").value ?? ""));
-  byId("answer-desk").append(form, knowing, preview, trouble, part, looking, passing.root);
+  panels = [makeAttending("input", typedText), makePassing("input", () => String(byId("input").value ?? ""))];
+  byId("answer-desk").append(form, knowing, preview, trouble, part, looking, ...panels.map(({ root }) => root));
   savable(part, "answer", () => shown);
   mountLooking(looking);
   preview.addEventListener("error", () => (preview.hidden = true)); // not a picture; the server says so too
@@ -234,7 +242,7 @@ export function mountAnswering(served, granted) {
     makeField();
     answerAgain();
   });
-  form.addEventListener("input", passing.typed);
+  form.addEventListener("input", () => panels.forEach((panel) => panel.typed()));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     answerAgain();

@@ -1,6 +1,7 @@
 // Writing with language models: a prompt, the likeliest next tokens of each model, and how each continues the prompt.
 
 import { remember, wished, wishedAll } from "../parts/address.js";
+import { makeAttending } from "./attending.js";
 import { button, byId, element } from "../parts/common.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { drawingWanted, followSearch, fullnessWanted, searchControls, searchWanted } from "./generate/searching.js";
@@ -12,7 +13,7 @@ import { goOn, makeWriter, readPrompt, stopWriter } from "./generate/writer.js";
 
 /** @import { Model } from "../parts/server.js" */
 /** @import { Wire } from "./generate/writer.js" */
-/** @import { Passing } from "./passing.js" */
+/** @import { Panel } from "./folding.js" */
 
 /** @type {Wire} */
 const WIRE = {
@@ -31,8 +32,8 @@ let writers = []; // one for each chosen model, side by side
 let steps = []; // additions to the prompt that can be undone: the text before and after each
 /** @type {number | undefined} */
 let waiting; // timer for a pause in the typing
-/** @type {Passing} */
-let passing;
+/** @type {Panel[]} */
+let panels = []; // about the prompt: the forward pass, and attention
 
 /** @type {() => string} */
 const prompt = () => byId("prompt").value;
@@ -44,7 +45,7 @@ export function followGenerating() {
   chooseModels(wishedAll("writers"));
   if (prompt() !== (wish.prompt ?? "")) steps = [];
   byId("prompt").value = wish.prompt ?? "";
-  passing.follow();
+  panels.forEach((panel) => panel.follow());
   onceSeen(byId("generate-desk"), generateAgain);
 }
 
@@ -54,7 +55,7 @@ export function generateAgain() {
   remember({ prompt: prompt() || null });
   showState();
   writers.forEach(read);
-  passing.again();
+  panels.forEach((panel) => panel.again());
 }
 
 /** @type {(writer: any) => Promise<void>} */
@@ -121,7 +122,7 @@ function arrangeWriters(names) {
   const chosen = models.filter(({ name }) => names.includes(name));
   writers = chosen.map((model) => kept.get(model.name) ?? makeWriter(model, heard, WIRE));
   byId("writers").replaceChildren(...writers.map(({ root }) => root));
-  passing.offer(chosen);
+  panels.forEach((panel) => panel.offer(chosen));
   showKnowledge(byId("generate-knowing"), chosen, (text) => choose(prompt(), text, text));
 }
 
@@ -162,9 +163,9 @@ export function mountGenerating(served, limits) {
   const form = element("form", { id: "prompting", class: "prompting" }, label, field, modelChoice(), search, doing);
   const about = element("p", { class: "caption" }, say("prompt.about"));
   const knowing = element("div", { id: "generate-knowing", class: "knowing" });
-  const panels = element("div", { id: "writers", class: "writers" });
-  passing = makePassing("prompt", prompt);
-  byId("generate-desk").append(form, knowing, about, panels, passing.root);
+  const side = element("div", { id: "writers", class: "writers" });
+  panels = [makeAttending("prompt", prompt), makePassing("prompt", prompt)];
+  byId("generate-desk").append(form, knowing, about, side, ...panels.map(({ root }) => root));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     clearTimeout(waiting);

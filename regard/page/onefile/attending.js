@@ -81,10 +81,11 @@ export function attentionModes(tokenisers, source, target, { cross, encoder, dec
     ];
     // The decoder reads the begin, and then all it wrote but the end.
     const before = labelsOf(tokenisers.target, [tokenisers.target.begin, ...target.slice(0, -1)], byWord);
+    const within = sideOf(before, before, decoder, (block) => `decoder.${block}.self_look`);
     return {
       cross: sideOf(rows, columns, cross, (block) => `decoder.${block}.cross`),
       encoder: sideOf(columns, columns, encoder, (block) => `encoder.${block}.self_look`),
-      decoder: sideOf(before, before, decoder, (block) => `decoder.${block}.self_look`),
+      ...(within.blocks.length ? { decoder: within } : {}), // a recurrent decoder has none
     };
   };
   return { words: mode(true), tokens: mode(false) };

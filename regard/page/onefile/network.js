@@ -11,7 +11,7 @@ import { queriesOf } from "./attending.js";
  * @property {readonly string[]} outputNames
  * @property {(inputs: Tensors) => Promise<Tensors>} run
  */
-/** @typedef {{ keyHeads: number, keyDepth: number, valueDepth: number, vocabulary: number }} Sizes */
+/** @typedef {{ past: Record<string, number[]>, vocabulary: number }} Sizes shapes of the past before the first token */
 /**
  * @typedef {object} Network
  * @property {Session} encoder
@@ -36,10 +36,7 @@ export async function readSentence({ encoder, step, sizes, makeTensor }, source)
   const own = encoder.outputNames.filter((name) => name.startsWith("own_looks.")).map((name) => queriesOf(encoded[name]));
   /** @type {Tensors} */
   let past = Object.fromEntries(
-    step.inputNames.filter((name) => name.startsWith("past.")).map((name) => {
-      const depth = name.startsWith("past.keys") ? sizes.keyDepth : sizes.valueDepth;
-      return [name, makeTensor("float32", new Float32Array(), [1, sizes.keyHeads, 0, depth])];
-    }),
+    step.inputNames.filter((name) => name.startsWith("past.")).map((name) => [name, emptyPast(name, sizes, makeTensor)]),
   );
   /** @type {(kind: string, outputs: Tensors) => any[][]} */
   const rowsOfBlocks = (kind, outputs) => {
@@ -63,6 +60,19 @@ export async function readSentence({ encoder, step, sizes, makeTensor }, source)
     };
   };
   return { looks: source.map((_, place) => own.map((queries) => queries[place])), write };
+}
+
+/**
+ * What is remembered before the first token: no keys and values, or the zeros of a recurrent decoder.
+ * @type {(name: string, sizes: Sizes, makeTensor: Network["makeTensor"]) => Tensor}
+ */
+function emptyPast(name, { keyHeads, keyDepth, valueDepth, width }, makeTensor) {
+  if (name.startsWith("past.state") || name === "past.place") {
+    const numbers = name === "past.place" ? 1 : width;
+    return makeTensor("float32", new Float32Array(numbers), [1, numbers]);
+  }
+  const depth = name.startsWith("past.keys") ? keyDepth : valueDepth;
+  return makeTensor("float32", new Float32Array(), [1, keyHeads, 0, depth]);
 }
 
 /**

@@ -116,7 +116,7 @@ class TranslationNetwork(Protocol):
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]]  # the attributes of each part that can be frozen
     has_packed_pass: ClassVar[bool]
-    has_caches: ClassVar[bool]
+    has_caches: bool
     finds_outputs_by: ClassVar[Literal["decoder", "ctc", "transducer"]]
     reads_turns: ClassVar[bool]
     marks: tuple[int, ...]

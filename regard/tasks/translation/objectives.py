@@ -1,14 +1,21 @@
 """Training objectives of translators: cross-entropy of the true tokens, and objectives that sample."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.recipe import Options
-from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
+from regard.models.cross_entropy import (
+    TeacherOutput,
+    consistent_cross_entropy,
+    projected_cross_entropy,
+    taught_cross_entropy,
+)
 from regard.models.ctc.head import ctc_loss
 from regard.models.translator_options import CTCOptions, can_copy
 from regard.protocols import Loss, Tally, mean
@@ -83,6 +90,40 @@ class Consistent:
         states, targets = written.states.unflatten(0, (2, -1)), written.wanted.chunk(2)[0]
         weight, bias = network.token_weights(), network.token_biases()
         return consistent_cross_entropy(states, weight, targets, self.label_smoothing, self.consistency, bias)
+
+
+@dataclass(frozen=True)
+class Taught:
+    """Cross-entropy, and the divergence from the mean of what some teachers would write at each place.
+
+    Word-level distillation (Hinton et al. 2015; Kim and Rush 2016, section 3.1). The teachers have the same tokens and
+    learn nothing: they belong to no task, so that they are neither saved nor switched to training.
+    """
+
+    label_smoothing: float
+    teachers: Sequence[TranslationNetwork]
+    weight: float
+    temperature: float
+
+    def __call__(
+        self, network: TranslationNetwork, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None
+    ) -> Loss:
+        written = forced(network, batch)
+        total = taught_cross_entropy(
+            written.states,
+            network.token_weights(),
+            written.wanted,
+            self.label_smoothing,
+            [self._output(teacher, batch) for teacher in self.teachers],
+            self.weight,
+            self.temperature,
+            network.token_biases(),
+        )
+        return Loss(total, batch.tokens)
+
+    @torch.no_grad()
+    def _output(self, teacher: TranslationNetwork, batch: PairBatch | PackedBatch) -> TeacherOutput:
+        return TeacherOutput(forced(teacher, batch).states, teacher.token_weights(), teacher.token_biases())
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,23 @@ class TranslationTraining(TextTraining):
         ge=0,
         description="Weight of R-Drop: each batch is passed twice, and the two outputs should agree; 0 is off.",
     )
+    teachers: list[str] = Field(
+        default=[],
+        description="Model folders of translators with the same tokens, whose mean distribution at each place the "
+        "model learns too: word-level distillation.",
+    )
+    teacher_weight: float = Field(
+        default=0.5, ge=0, le=1, description="Share of the teachers' distribution in the loss; 0: they have no effect."
+    )
+    teacher_temperature: float = Field(
+        default=1.0,
+        gt=0,
+        le=100,
+        description="Temperature of both distributions when they are compared; above 1, unlikely tokens count more.",
+    )
+    teacher_checksums: list[str] | None = Field(
+        default=None, description="Checksums of the teachers' weights, noted when a run begins."
+    )
     freeze: list[str] = Field(
         default=[],
         description="Parts of the model to freeze: embeddings (with an output layer tied to them), encoder, decoder.",
@@ -33,6 +50,14 @@ class TranslationTraining(TextTraining):
     log_attention: bool = Field(
         default=False, description="Log to TensorBoard, at each validation, how focused and how diagonal each head is."
     )
+
+    @model_validator(mode="after")
+    def _check_teachers(self) -> "TranslationTraining":
+        if self.teachers and self.consistency:
+            raise ValueError("teachers and consistency are two objectives; omit one of them")
+        if self.teacher_checksums is not None and len(self.teacher_checksums) != len(self.teachers):
+            raise ValueError("teacher_checksums needs one for each of the teachers; omit it, and a new run notes them")
+        return self
 
     @model_validator(mode="after")
     def _check_measure(self) -> "TranslationTraining":

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,7 +25,7 @@ from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, Te
 from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
-from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
+from regard.tasks.translation.objectives import CrossEntropy, Objective, Taught, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
 from regard.tasks.translation.translator_description import token_facts
@@ -188,6 +187,23 @@ class Translation(NetworkTask["TrainingPairs"]):
             capacity=training.batch_tokens if fast else 0,
         )
 
+    def learn_from_teachers(self, teachers: "Sequence[Translation]", weight: float, temperature: float) -> None:
+        """Learn also from what these translators, with the same tokens, would write at each place."""
+        if type(self.objective) is not CrossEntropy:
+            raise Fault(
+                "training.teachers needs a model that minimises plain cross-entropy: without model.copies, model.ctc, "
+                "model.hard = 'reinforce' or training.consistency."
+            )
+        if any(type(teacher) is not Translation for teacher in teachers):
+            raise Fault("A translator of training.teachers must write token after token, without copying words.")
+        networks = [teacher.eval().requires_grad_(False).model for teacher in teachers]
+        self.objective = Taught(self.objective.label_smoothing, networks, weight, temperature)
+
+    def _can_pack(self, longest: int) -> bool:
+        """Return True if the network, and its teachers if it has any, can read packed sentences of this length."""
+        teachers = self.objective.teachers if isinstance(self.objective, Taught) else ()
+        return all(serves(network, longest) for network in (self.model, *teachers))
+
     @property
     def pairs(self) -> "TrainingPairs":
         """The pairs to learn from."""
@@ -223,14 +239,14 @@ class Translation(NetworkTask["TrainingPairs"]):
             return "on the plain path, as set by training.fast or training.precision"
         if self.known is not None:
             return "on the plain path, because no kernel can copy"
-        if serves(self.model, longest=1):
+        if self._can_pack(longest=1):
             return "on packed sentences, with fused kernels and captured passes"
-        return f"on the plain path: {obstacle() or 'the kernels do not support these heads, positions or activations'}"
+        return f"on the plain path: {obstacle() or 'the kernels do not support these blocks, positions or activations'}"
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
         if split == "train":
             for sources, targets in self.pairs.rows(seed, epoch, start):
-                yield self.pairs.placed(self._host_batch(sources, targets), partial(serves, self.model))
+                yield self.pairs.placed(self._host_batch(sources, targets), self._can_pack)
         else:
             pairs = {"valid": self.pairs.corpus.valid, "test": self.pairs.corpus.test}[split]
             for first in range(start * VALIDATION_ROWS, len(pairs), VALIDATION_ROWS):

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from operator import attrgetter
 from types import ModuleType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from regard.base.doors import DoorAnswer, LanguagesBody, ModelBody, Price, Question, Rest, VerbDoor, check_texts
+from regard.base.faults import Fault
 from regard.base.pauses import beside_pauses
 from regard.verbs.answer.request import Input
 from regard.verbs.inputs import check_inputs, input_cost
@@ -24,6 +25,14 @@ class LookBody(ModelBody):
     speaker: str | None = Field(default=None, description="For models that speak: the speaker; by default the first.")
     as_is: bool = Field(default=False, description="Refuse a picture of the wrong size instead of scaling it.")
     edits: RequestEdits | None = Field(default=None, description="Edits under which the model answers again.")
+    mode: Literal["words", "tokens"] | None = Field(
+        default=None, description="For models that read a text: return all weights among its words, or its tokens."
+    )
+    write: Annotated[int, Field(ge=1, le=200)] | None = Field(
+        default=None,
+        description="For language models, with `mode`: the number of tokens to write after the text. They are the "
+        "output, instead of the next token.",
+    )
 
 
 class AttentionBody(AttentionRequest, LanguagesBody):
@@ -133,16 +142,18 @@ class BeamAnswer(DoorAnswer):
 class LookAnswer(DoorAnswer):
     """The attention of a model, for the named view; the remark says how a picture was scaled, if it was.
 
-    For a request with edits, the outputs with and without them follow.
+    For a request with edits, the outputs with and without them follow. With `mode`, the view is "attention", whose data
+    have `modes` and texts as the answer of /v1/attention has them, and the checksum of the model follows too.
     """
 
     model: str
     seconds: float
-    view: Literal["facts", "frames", "graph", "overlay", "slots", "strip", "strokes", "tinted", "windows"]
+    view: Literal["attention", "facts", "frames", "graph", "overlay", "slots", "strip", "strokes", "tinted", "windows"]
     looks: dict[str, Any]
     remark: str = ""
     output: str | None = None
     unedited: str | None = None
+    checksum: str | None = None
 
 
 class LayerAnswer(DoorAnswer):
@@ -196,8 +207,19 @@ def _views() -> ModuleType:
 
 
 def _check(question: Question[LookBody]) -> LookBody:
-    check_inputs(question.model, [question.body.input], question.limits)
-    return question.body
+    body, model = question.body, question.model
+    check_inputs(model, [body.input], question.limits)
+    if body.mode is not None and not isinstance(body.input, str):
+        raise Fault(f"'mode' is for models that read a text; the model {model.name} does not.")
+    if body.write is not None and (body.mode is None or "generate" not in model.can):
+        raise Fault("'write' is for language models, together with 'mode'; omit it.")
+    return body
+
+
+def _costs(question: Question[LookBody]) -> list[float]:
+    body = question.body
+    times = 2 if body.edits else 1  # without the edits, and with them
+    return [times * (input_cost(body.input, question.model.reads) + (body.write or 0))]
 
 
 def _costs_of_sentence(question: Question[Any]) -> list[float]:
@@ -261,10 +283,8 @@ DOORS = (
         body=LookBody,
         answer=LookAnswer,
         ready=_check,
-        price=Price("letters, frames of 10 ms, thousands of pixels or points", 500),
-        costs=lambda question: [
-            (2 if question.body.edits else 1) * input_cost(question.body.input, question.model.reads)
-        ],
+        price=Price("letters, tokens to write, frames of 10 ms, thousands of pixels or points", 500),
+        costs=_costs,
         work=lambda question: _views().look(question),
     ),
 )

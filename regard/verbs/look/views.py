@@ -27,12 +27,12 @@ from regard.tasks.translation.lengths import target_tokens
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.inputs import remark_on_file, with_files
 from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequest, NextRequest
+from regard.verbs.look.words import look_at_words, token_places
 from regard.verbs.pictures import mark_as_is
 from regard.viewing.canvas import show_word
 from regard.viewing.choices import Choices, Panel, place_data
 from regard.viewing.drawers import page_view
 from regard.viewing.forward import count_numbers, forward_data
-from regard.viewing.looks import LooksBetween, places_along
 from regard.viewing.page import side_data
 from regard.viewing.sealed import named_language
 from regard.viewing.seen import JOININGS, Block, Seen
@@ -42,6 +42,9 @@ from regard.viewing.tree import tree_data
 def look(question: Question[Any]) -> dict[str, Any]:
     """Return the attention of a model to an input, or of a speaker who says it, with the name of the page's view."""
     body, model = question.body, question.model
+    if body.mode is not None:
+        found = look_at_words(model.model, body.input, body.mode, body.edits, body.write, question.limits)
+        return {"view": "attention", **found}
 
     def look_at(inputs: list[Held]) -> dict[str, Any]:
         (held,) = inputs
@@ -93,7 +96,7 @@ def attention(question: Question[AttentionRequest]) -> dict[str, Any]:
         "seconds": time.monotonic() - began,
         "modes": {
             body.mode: {
-                view.side: _side_fields(view, body) | _token_places(sight.between(view.side), by_word) for view in seen
+                view.side: _side_fields(view, body) | token_places(sight.between(view.side), by_word) for view in seen
             }
         },
         **({} if plain is None else {"unedited": _text(model, plain.output, 1), "checksum": model.model.fingerprint}),
@@ -132,13 +135,6 @@ def _side_fields(seen: Seen, body: AttentionRequest) -> dict[str, Any]:
     numbers = body.layers or range(1, len(seen.blocks) + 1)
     blocks = [{**block, "layer": number} for number, block in zip(numbers, data["blocks"], strict=True)]
     return {**data, "blocks": blocks}
-
-
-def _token_places(looks: LooksBetween, by_word: bool) -> dict[str, list[int]]:
-    """Return the row and the column of each token, since edits name tokens."""
-    _, rows = places_along(looks.looks_from, looks.looks_at, by_word)
-    _, columns = places_along(looks.looks_at, looks.looks_from, by_word)
-    return {"row_of_token": rows, "column_of_token": columns}
 
 
 def next_token(question: Question[NextRequest]) -> dict[str, Any]:

@@ -79,14 +79,14 @@ def count_errors(
         with watching(task.model, where=only and only.where) as gazes:
             task.forced_log_probabilities(task.pair_up(pairs[portion]))
         for gaze in gazes:
-            for aligner in _aligners(gaze) if only is None else [only]:
+            for aligner in aligners_of(gaze) if only is None else [only]:
                 for row, (tokens, alignment) in enumerate(zip(words, alignments[portion], strict=True)):
                     errors[aligner] += alignment_errors(links(aligner.weights(gaze, row), *tokens), alignment)
         progress("aligning", portion.stop, len(pairs))
     return errors
 
 
-def _aligners(gaze: Gaze) -> Iterator[Aligner]:
+def aligners_of(gaze: Gaze) -> Iterator[Aligner]:
     """Yield all aligners for one attention from target to source."""
     if (gaze.looks_from, gaze.looks_at) != ("target", "source"):
         return

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from regard.base.faults import Fault, faults_numbered
 from regard.data.tokenisers.labels import is_unspaced
+from regard.data.tokenisers.symbols import SILENT
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.combined import Ensemble
@@ -20,6 +21,7 @@ from regard.decoding.output import Demands, Hypothesis, Wanted
 from regard.decoding.phrases import refuse_unpromising
 from regard.decoding.sampling import sample
 from regard.decoding.step_graphs import CapturedSteps, captures_of
+from regard.decoding.tree_form import Brackets, TreeForm, brackets_of
 from regard.hardware.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
 from regard.tasks.translation.batches import PairBatch
@@ -209,7 +211,18 @@ class _Search:
             for number in with_prefix
         ]
         goals = [self.goals[number] for number in numbers] if has_goals and self.goals else []
-        return Demands(prefixes, goals, barred, allowed)
+        return Demands(prefixes, goals, barred, allowed, self._form(numbers))
+
+    def _form(self, numbers: list[int]) -> TreeForm | None:
+        """Return the form of the outputs for these pieces, if they are to be trees."""
+        if self.plan.options.form == "text":
+            return None
+        return TreeForm(self._brackets, [len(self.pieces[number].text.split()) for number in numbers], self.task.end)
+
+    @cached_property
+    def _brackets(self) -> Brackets:
+        target = self.task.target
+        return brackets_of(target.pieces(range(target.size)), [*SILENT, target.unknown])
 
     def _goal(self, phrase: str, target: Tokeniser) -> Wanted:
         if not phrase.strip():

@@ -1,18 +1,19 @@
 // The views that explain one sentence of one model; each is loaded when it is opened.
 
 import { remember, wished, wishedAll } from "../../parts/address.js";
-import { layOutAttention, mountAttention, showAttention } from "../../views/attention.js";
+import { modeWanted } from "../attending.js";
+import { makeHome } from "../attending/room.js";
 import { button, byId, element, reachable, walkable } from "../../parts/common.js";
-import { editsOf, markEdited, mountEditing, showEditing, takeBack } from "./editing.js";
+import { askEdited } from "../editing.js";
 import { mountForward, showForward } from "../../views/forward.js";
 import { mountNBest, showNBest } from "../../views/n-best.js";
 import { mountNext, showNext } from "../../views/next.js";
-import { followWidth } from "../../parts/opening.js";
 import { mountTree, showTree } from "../../views/tree.js";
 import { range } from "../../parts/ranges.js";
 import { ask, Refusal } from "../../parts/server.js";
 import { say } from "../../parts/texts.js";
 
+/** @import { Show } from "../attending/room.js" */
 /** @import { View as ForwardView } from "../../views/forward.js" */
 /** @import { Model } from "../../parts/server.js" */
 /** @import { Sentence } from "./panel.js" */
@@ -38,6 +39,8 @@ let offered; // the tokens that can be picked, the tokens before them, and their
 let listedOf; // the subject whose outputs are listed
 /** @type {ForwardView} */
 let layers;
+/** @type {Show} */
+let showSeen; // shows attention, and the part in which it is edited
 /** @type {Map<string, any>} */
 const answers = new Map();
 
@@ -133,20 +136,16 @@ const SHOWING = {
   attention: async (signal) => {
     const { model, sentence } = subject;
     if (!model.can.includes("attention")) throw new Refusal(say("why.no_attention"));
-    const mode = wished().mode === "tokens" ? "tokens" : "words";
-    const edits = editsOf(model.name, sentence.source.text);
-    const question = edits.length ? { edits, mode } : { tokens: sentence.tokens, mode };
-    let seen = await about("v1/attention", question, signal).catch((error) => {
-      if (signal.aborted) throw error;
-      if (edits.length && error.status === 400) return takeBack(error.message);
-      remember({ mode: null }); // there are fewer words than tokens, so words may still fit
+    const of = { model: model.name, text: sentence.source.text };
+    const seen = await askEdited(of, (edits) => {
+      const question = edits.length ? { edits } : { tokens: sentence.tokens };
+      return about("v1/attention", { ...question, mode: modeWanted() }, signal);
+    }).catch((error) => {
+      if (!signal.aborted) remember({ mode: null }); // there are fewer words than tokens, so words may still fit
       throw error;
     });
-    if (seen && edits.length) seen = markEdited(seen);
-    if (!seen) return SHOWING.attention(signal); // without the edits that were refused
     holder("attention").hidden = false; // only visible elements can be measured
-    showAttention({ ...seen, offered: ["words", "tokens"] }, wished());
-    showEditing();
+    showSeen(seen, of);
   },
 
   next: async (signal) => {
@@ -228,11 +227,7 @@ export function mountExplaining(served, listeners) {
     const panel = { id: `${name}-panel`, role: "tabpanel", "aria-labelledby": `${name}-tab`, hidden: "" };
     byId("views").append(element("div", panel, said, room));
   }
-  mountAttention(holder("attention"), (mode) => {
-    remember({ mode });
-    refresh();
-  });
-  mountEditing(() => refresh());
+  showSeen = makeHome(holder("attention"), refresh);
   mountNext(holder("next"), { go, pick });
   mountNBest(holder("others"), limits.n_best, refresh, (text) => choose(listedOf, text));
   const widening = range("beam-width", say("why.width"), limits.beam, (width) => {
@@ -244,7 +239,6 @@ export function mountExplaining(served, listeners) {
     remember({ layers: places });
     if (isMissing) refresh();
   });
-  followWidth(layOutAttention, holder("attention"));
   walkable(byId("tabs"), ".tab:not([hidden])");
   for (const event of ["click", "focusin"]) {
     byId("tabs").addEventListener(event, (/** @type {any} */ { target }) => {

@@ -16,6 +16,7 @@ const SIDES = {
   encoder: ["source", "source"],
   decoder: ["target", "target"],
   copying: ["target", "source"],
+  pooling: ["target", "source"],
 };
 /** @type {Party[]} */
 const WITHIN = ["source", "source"];
@@ -98,7 +99,10 @@ const isJoining = (head) => JOININGS.includes(String(head));
  * The name of a side.
  * @type {(side: string) => string}
  */
-export const sideName = (side) => (isSaid(`sides.${side}`) ? say(`sides.${side}`) : side);
+export const sideName = (side) => {
+  const name = `sides.${side.replaceAll(" ", "_")}`;
+  return isSaid(name) ? say(name) : side;
+};
 
 /**
  * A word of one side inside a sentence of the page.

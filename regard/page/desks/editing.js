@@ -1,27 +1,29 @@
-// Editing the attention of a translator: heads are switched off and links moved, and the model writes again.
+// Editing the attention of a model: heads are switched off and links moved, and the model runs again.
 
-import { button, byId, element, word } from "../../parts/common.js";
+import { button, byId, element, word } from "../parts/common.js";
 import {
-  changedWords, headEdit, holding, isOff, linkEdit, marksOf, namedIn, nameOf, namesPlaces, pastOf, placeOf, readRecord,
-  recordOf,
-} from "./edits.js";
-import { saveJson } from "../../parts/saving.js";
-import { say, sayParts } from "../../parts/texts.js";
-import { block, letRelink, lookingSides, shown, sideName, sight, state, wordOf } from "../../views/attention/state.js";
+  changedWords, fullName, headEdit, holding, isOff, linkEdit, marksOf, namedIn, nameOf, namesPlaces, pastOf, placeOf,
+  readRecord, recordOf,
+} from "./editing/edits.js";
+import { saveJson } from "../parts/saving.js";
+import { say, sayParts } from "../parts/texts.js";
+import { block, letRelink, lookingSides, shown, sideName, sight, state, wordOf } from "../views/attention/state.js";
 
-/** @import { Child } from "../../parts/common.js" */
-/** @import { Edit, Entry } from "./edits.js" */
-/** @import { Party } from "../../views/attention/state.js" */
+/** @import { Child } from "../parts/common.js" */
+/** @import { Edit, Entry } from "./editing/edits.js" */
+/** @import { Party } from "../views/attention/state.js" */
 
 /** @typedef {{ entries: Entry[], past: Entry[][] }} Kept the edits of a model, and those before each change */
+/** @typedef {{ model: string, text: string }} Subject the name of a model, and the text that it reads */
 
 /** @type {Map<string, Kept>} */
 const kept = new Map();
 /** @type {() => void} */
-let changed; // called when the model has to write again
-let subject = { model: "", text: "" };
+let changed; // called when the model has to run again
+/** @type {Subject} */
+let subject = { model: "", text: "" }; // what is displayed
 /** @type {string | null} */
-let checksum = null; // of the model, known once it has written under edits
+let checksum = null; // of the displayed model, known while it is edited
 
 /** @type {(model: string) => Kept} */
 function keptOf(model) {
@@ -29,15 +31,32 @@ function keptOf(model) {
   return /** @type {Kept} */ (kept.get(model));
 }
 
-const entriesHere = () => holding(keptOf(subject.model).entries, subject.text);
+/** @type {(of?: Subject) => Entry[]} */
+const entriesOf = ({ model, text } = subject) => holding(keptOf(model).entries, text);
 
 /**
- * The edits under which a model reads a sentence.
- * @type {(model: string, text: string) => Edit[]}
+ * Request attention under the edits of a model and a text; edits that are refused are taken back.
+ * @type {(of: Subject, request: (edits: Edit[]) => Promise<any>) => Promise<any>}
  */
-export function editsOf(model, text) {
-  subject = { model, text };
-  return entriesHere().map(({ edit }) => edit);
+export async function askEdited(of, request) {
+  const edits = entriesOf(of).map(({ edit }) => edit);
+  /** @type {string} */
+  let refusal;
+  try {
+    const seen = await request(edits);
+    if (!edits.length) return seen;
+    const isForeign = entriesOf(of).some(({ model }) => model && model !== seen.checksum);
+    if (!isForeign) return { ...seen, edited: marksOf(edits, /** @type {any} */ (Object.values(seen.modes)[0])) };
+    refusal = say("edits.other_model");
+  } catch (error) {
+    if (!edits.length || /** @type {any} */ (error).status !== 400) throw error;
+    refusal = /** @type {Error} */ (error).message;
+  }
+  const here = keptOf(of.model);
+  here.entries = here.past.pop() ?? [];
+  byId("editing").open = true;
+  tellTrouble(refusal);
+  return askEdited(of, request);
 }
 
 /**
@@ -67,42 +86,23 @@ function undo() {
   changed();
 }
 
-/**
- * Take back the edits that the server refused, and show its sentence.
- * @type {(sentence: string) => void}
- */
-export function takeBack(sentence) {
-  const here = keptOf(subject.model);
-  here.entries = here.past.pop() ?? [];
-  byId("editing").open = true;
-  tellTrouble(sentence);
-}
-
 /** @type {(sentence: string) => void} */
 function tellTrouble(sentence) {
   byId("editing-trouble").textContent = sentence;
   byId("editing-trouble").hidden = !sentence;
 }
 
-/**
- * Return attention under edits with the places that were edited; take back a record of another model.
- * @type {(seen: any) => any}
- */
-export function markEdited(seen) {
-  checksum = seen.checksum;
-  if (entriesHere().some(({ model }) => model && model !== checksum)) {
-    takeBack(say("edits.other_model"));
-    return null;
-  }
-  const [sides] = Object.values(seen.modes);
-  return { ...seen, edited: marksOf(entriesHere().map(({ edit }) => edit), sides) };
-}
-
 // Showing
 
-/** Show the heads of the displayed block, the edits, and the outputs without and with them. */
-export function showEditing() {
-  const entries = entriesHere();
+/**
+ * Show the heads of the displayed block, the edits of a model and a text, and the outputs without and with them.
+ * @type {(of: Subject) => void}
+ */
+export function showEditing(of) {
+  if (of.model !== subject.model || of.text !== subject.text) tellTrouble("");
+  subject = of;
+  checksum = /** @type {any} */ (sight).checksum ?? null;
+  const entries = entriesOf();
   showHeads();
   byId("edited-outputs").hidden = !entries.length;
   const { unedited, target } = /** @type {any} */ (sight);
@@ -128,7 +128,7 @@ function textParts({ text, language }, other) {
 
 function showHeads() {
   const { side, layer } = state;
-  const off = new Set(entriesHere().filter(({ edit }) => isOff(edit)).map(({ edit }) => edit.at));
+  const off = new Set(entriesOf().filter(({ edit }) => isOff(edit)).map(({ edit }) => edit.at));
   const heads = block().heads.map((_, place) => {
     const head = place + 1;
     const isPressed = off.has(nameOf({ side, layer, head })) || off.has(nameOf({ side, layer, head: "mean" }));
@@ -205,12 +205,14 @@ function switchHead(head) {
 async function openRecord(file) {
   const record = readRecord(await file.text());
   if (!record) return tellTrouble(say("edits.unreadable", { file: file.name }));
-  const others = keptOf(subject.model).entries.filter((entry) => !entriesHere().includes(entry));
-  change([...others, ...record.edits.map((edit) => entryOf(edit, null, record.model))]);
+  const others = keptOf(subject.model).entries.filter((entry) => !entriesOf().includes(entry));
+  const sides = Object.keys(sight.modes[state.mode]);
+  const edits = record.edits.map((edit) => ({ ...edit, at: fullName(edit.at, sides) }));
+  change([...others, ...edits.map((edit) => entryOf(edit, null, record.model))]);
 }
 
 /**
- * Build the part in which attention is edited; `onChange` is called when the model has to write again.
+ * Build the part in which attention is edited; `onChange` is called when the model has to run again.
  * @type {(onChange: () => void) => void}
  */
 export function mountEditing(onChange) {
@@ -239,7 +241,7 @@ export function mountEditing(onChange) {
   byId("controls").addEventListener("change", showHeads); // of the block that is shown now
   undoing.addEventListener("click", undo);
   saving.addEventListener("click", () => {
-    saveJson(recordOf(entriesHere().map(({ edit }) => edit), checksum), "edits");
+    saveJson(recordOf(entriesOf().map(({ edit }) => edit), checksum), "edits");
   });
   file.addEventListener("change", async () => {
     const [chosen] = file.files ?? [];

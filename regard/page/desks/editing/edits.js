@@ -15,6 +15,7 @@
 
 const MOST_EDITS = 64; // that the server takes
 const MOST_CHARACTERS = 1_000_000; // of a record
+const SPACE = /[^\S\u00a0\u202f]+/; // between words; other spaces are inside numbers
 
 /**
  * The places of the tokens of a row or a column.
@@ -59,9 +60,15 @@ export const namesPlaces = (edit) => ["queries", "keys", "rows", "to"].some((nam
  * @type {(at: string) => { side: string, layer: number, head: number | null } | null}
  */
 export function placeOf(at) {
-  const found = /^([a-z]+)\.(\d+)(?:\.(\d+))?$/.exec(at);
+  const found = /^([a-z ]+)\.(\d+)(?:\.(\d+))?$/.exec(at);
   return found && { side: found[1], layer: Number(found[2]), head: found[3] ? Number(found[3]) : null };
 }
+
+/**
+ * The name of a block or a head with its side, which may be omitted if there is only one.
+ * @type {(at: string, sides: string[]) => string}
+ */
+export const fullName = (at, sides) => (sides.length === 1 && /^\d+(\.\d+)?$/.test(at) ? `${sides[0]}.${at}` : at);
 
 /** @type {(places: unknown) => number[]} */
 const listed = (places) => [places ?? []].flat().map(Number);
@@ -144,7 +151,7 @@ export function readRecord(written) {
  * @type {(text: string, other: string) => { word: string, isNew: boolean }[]}
  */
 export function changedWords(text, other) {
-  const [words, others] = [text, other].map((each) => each.split(/\s+/).filter(Boolean));
+  const [words, others] = [text, other].map((each) => each.split(SPACE).filter(Boolean));
   // common[i][j]: the most words in the same order that words from i on and others from j on share
   const common = Array.from({ length: words.length + 1 }, () => new Array(others.length + 1).fill(0));
   for (let i = words.length - 1; i >= 0; i--) {

@@ -1,0 +1,1 @@
+"""Distillation: a small student learns to write what a teacher, or an ensemble of them, writes."""

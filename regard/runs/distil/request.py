@@ -1,0 +1,112 @@
+"""Requests for a distillation, and the teachers that they name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from regard.base.faults import Fault
+from regard.base.model_folder import WEIGHTS, read_manifest
+from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
+from regard.families.abilities import needs
+from regard.families.model_folder import open_folder
+from regard.tasks.translation.options import TranslationRecipe
+
+StudentName = Literal["base", "tiny", "micro"]
+Decoder = Literal["attention", "ssru", "gru"]
+Targets = Literal["best", "n-best", "nearest", "reference"]
+CANDIDATES = 4  # outputs of a teacher among which `nearest` chooses, or that `n-best` teaches
+
+
+@dataclass(frozen=True)
+class DistilRequest:
+    """Request for a student, from the command line or Python; without a text, the teacher's training text is taught.
+
+    `words` is the share of the teachers' distribution in the loss, and `settings` change the student's recipe.
+    """
+
+    teachers: Sequence[Path]
+    out: Path
+    text: Path | None = None
+    reference: Path | None = None
+    student: StudentName = "base"
+    decoder: Decoder = "attention"
+    targets: Targets = "best"
+    n: int | None = None
+    beam: int | None = None
+    words: float = 0.0
+    temperature: float | None = None
+    settings: Sequence[str] = ()
+    minutes: float | None = None
+    workers: int | None = None
+    resume: bool = False
+    overwrite: bool = False
+
+    def check(self) -> None:
+        """Refuse options that contradict each other, or have no effect."""
+        if not self.teachers:
+            raise Fault("Name a translator to learn from, as in `regard distil TEACHER -o RUN`.")
+        if self.resume and self.overwrite:
+            raise Fault("--resume continues a run and --overwrite replaces it; give one of them.")
+        if self.n is not None and self.targets in ("best", "reference"):
+            raise Fault(f"--n is for --targets n-best and nearest; it has no effect with --targets {self.targets}.")
+        if self.beam is not None and self.targets == "reference":
+            raise Fault("--beam is for the teacher's outputs, which --targets reference does not use.")
+        if self.temperature is not None and not self.words:
+            raise Fault("--temperature is for the teacher's distribution; give its share of the loss with --words.")
+        if self.reference is not None and self.text is None:
+            raise Fault("--reference has the translations of --text; give both.")
+        for path in filter(None, (self.text, self.reference)):
+            if not path.is_file():
+                raise Fault(f"There is no file {path}.")
+
+    @property
+    def candidates(self) -> int:
+        """Outputs of the teacher for each sentence; none if only references are taught."""
+        if self.targets == "reference":
+            return 0
+        return 1 if self.targets == "best" else self.n or CANDIDATES
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """A translator to learn from, without its weights."""
+
+    folder: Path
+    recipe: TranslationRecipe
+    tokenisers: tuple[Tokeniser, Tokeniser]
+
+    @cached_property
+    def checksum(self) -> str:
+        """Checksum of its weights file."""
+        return read_manifest(self.folder)[WEIGHTS][0]
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        return self.recipe.data.source_language, self.recipe.data.target_language
+
+    @property
+    def tokens(self) -> list[dict[str, bytes]]:
+        """Files of both tokenisers."""
+        return [self.tokenisers[0].files("source"), self.tokenisers[1].files("target")]
+
+
+def open_teachers(folders: Sequence[Path]) -> list[Teacher]:
+    """Open the teachers; refuse other models than translators, and translators that cannot teach together."""
+    teachers = [_open(folder) for folder in folders]
+    first = teachers[0]
+    for other in teachers[1:]:
+        if other.languages != first.languages:
+            ours, theirs = ("-".join(teacher.languages) for teacher in (first, other))
+            raise Fault(f"{first.folder} translates {ours} and {other.folder} {theirs}; teachers need equal languages.")
+        if other.tokens != first.tokens:
+            raise Fault(f"{other.folder} and {first.folder} have different tokens; choose teachers of one corpus.")
+    return teachers
+
+
+def _open(folder: Path) -> Teacher:
+    recipe, files = open_folder(folder)
+    needs(recipe, "translate")
+    assert isinstance(recipe, TranslationRecipe)
+    return Teacher(folder, recipe, tokenisers_in(files, recipe.data.tokeniser))
