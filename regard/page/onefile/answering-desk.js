@@ -53,8 +53,9 @@ function showFound(found) {
   byId("answer").replaceChildren(element("b", {}, answer), ` ${percent(probability)}`);
   const order = Object.entries(probabilities).sort(([, one], [, other]) => other - one);
   const lines = order.slice(0, MOST_CLASSES).map(([name, share]) => shareLine(name, share, name === answer));
-  const rest = order.slice(MOST_CLASSES).reduce((sum, [, share]) => sum + share, 0);
-  if (order.length > MOST_CLASSES) lines.push(shareLine(say("next.others", { count: order.length - MOST_CLASSES }), rest, false));
+  const [rest, count] = [order.slice(MOST_CLASSES), order.length - MOST_CLASSES];
+  const shared = rest.reduce((sum, [, share]) => sum + share, 0);
+  if (rest.length) lines.push(shareLine(say("next.others", { count }), shared, false));
   byId("answers").replaceChildren(element("table", { class: "bars" }, element("tbody", {}, ...lines)));
 }
 

@@ -40,12 +40,16 @@ export function marginals({ between, first, last }, emissions) {
   const forward = [[...emissions[0]].map((score, tag) => score + first[tag])];
   for (const row of emissions.slice(1)) {
     const alpha = forward[forward.length - 1];
-    forward.push([...row].map((score, after) => score + logSum(alpha.map((value, tag) => value + between[tag][after]))));
+    forward.push([...row].map((score, after) => {
+      return score + logSum(alpha.map((value, tag) => value + between[tag][after]));
+    }));
   }
   const backward = [last];
   for (const row of emissions.slice(1).reverse()) {
     const [beta] = backward;
-    backward.unshift(last.map((_, tag) => logSum([...row].map((score, after) => between[tag][after] + score + beta[after]))));
+    backward.unshift(last.map((_, tag) => {
+      return logSum([...row].map((score, after) => between[tag][after] + score + beta[after]));
+    }));
   }
   const total = logSum(forward[forward.length - 1].map((value, tag) => value + last[tag]));
   return forward.map((alpha, place) => alpha.map((value, tag) => Math.exp(value + backward[place][tag] - total)));

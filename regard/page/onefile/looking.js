@@ -5,7 +5,12 @@ import { button, byId, element, reachable, walkable } from "../parts/common.js";
 import { followWidth } from "../parts/opening.js";
 import { say } from "../parts/texts.js";
 
-/** @typedef {{ mount: (holder: HTMLElement) => void, show: (found: any, wish: any) => void, layOut?: () => void }} View */
+/**
+ * @typedef {object} View
+ * @property {(holder: HTMLElement) => void} mount
+ * @property {(found: any, wish: any) => void} show
+ * @property {() => void} [layOut] draw again for another width
+ */
 /** @typedef {() => Record<string, any>} Explain the data of the views, by their names */
 
 /** @type {Record<string, View>} */

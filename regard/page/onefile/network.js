@@ -33,10 +33,16 @@ export async function readSentence({ encoder, step, sizes, makeTensor }, source)
     lengths: wholes([source.length], [1]),
   });
   const memory = Object.fromEntries(Object.entries(encoded).filter(([name]) => name.startsWith("memory.")));
-  const own = encoder.outputNames.filter((name) => name.startsWith("own_looks.")).map((name) => queriesOf(encoded[name]));
+  const own = encoder.outputNames
+    .filter((name) => name.startsWith("own_looks."))
+    .map((name) => queriesOf(encoded[name]));
   /** @type {Tensors} */
   let past = Object.fromEntries(
-    step.inputNames.filter((name) => name.startsWith("past.")).map((name) => [name, emptyPast(name, sizes, makeTensor)]),
+    step.inputNames.filter((name) => name.startsWith("past.")).map((name) => {
+      const dims = sizes.past[name.split(".")[1]];
+      const size = dims.reduce((one, other) => one * other, 1);
+      return [name, makeTensor("float32", new Float32Array(size), dims)];
+    }),
   );
   /** @type {(kind: string, outputs: Tensors) => any[][]} */
   const rowsOfBlocks = (kind, outputs) => {
@@ -60,19 +66,6 @@ export async function readSentence({ encoder, step, sizes, makeTensor }, source)
     };
   };
   return { looks: source.map((_, place) => own.map((queries) => queries[place])), write };
-}
-
-/**
- * What is remembered before the first token: no keys and values, or the zeros of a recurrent decoder.
- * @type {(name: string, sizes: Sizes, makeTensor: Network["makeTensor"]) => Tensor}
- */
-function emptyPast(name, { keyHeads, keyDepth, valueDepth, width }, makeTensor) {
-  if (name.startsWith("past.state") || name === "past.place") {
-    const numbers = name === "past.place" ? 1 : width;
-    return makeTensor("float32", new Float32Array(numbers), [1, numbers]);
-  }
-  const depth = name.startsWith("past.keys") ? keyDepth : valueDepth;
-  return makeTensor("float32", new Float32Array(), [1, keyHeads, 0, depth]);
 }
 
 /**

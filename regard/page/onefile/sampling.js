@@ -37,8 +37,8 @@ export function ranked(logs) {
  * @type {(logs: Float32Array, order: Uint32Array, sampling: Sampling) => Float64Array}
  */
 export function drawnFrom(logs, order, sampling) {
-  const { temperature, top_k: count, top_p: mass } = { ...OFF, ...sampling };
-  return distribution(Float64Array.from(order, (token) => logs[token]), { ...OFF, temperature, top_k: count, top_p: mass });
+  const { seed, ...filters } = sampling;
+  return distribution(Float64Array.from(order, (token) => logs[token]), { ...OFF, ...filters });
 }
 
 /**

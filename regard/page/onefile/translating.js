@@ -66,7 +66,8 @@ export function makeTranslate({ model, search, longest, tokenisers: stored }, ne
       alignment,
       explain: () => {
         const written = [...best.tokens, target.end];
-        const modes = attentionModes(tokenisers, read, written, { cross: best.looks, encoder: looks, decoder: best.back });
+        const sides = { cross: best.looks, encoder: looks, decoder: best.back };
+        const modes = attentionModes(tokenisers, read, written, sides);
         return { attention: { ...texts, modes }, beam: { ...texts, ...treeOf(record, finished, target, search) } };
       },
     };

@@ -4,7 +4,9 @@ import { remember, wished } from "../parts/address.js";
 import { byId } from "../parts/common.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { say } from "../parts/texts.js";
-import { drawingWanted, followSearch, fullnessWanted, searchControls, searchWanted } from "../desks/generate/searching.js";
+import {
+  drawingWanted, followSearch, fullnessWanted, searchControls, searchWanted,
+} from "../desks/generate/searching.js";
 import { goOn, makeWriter, readPrompt, stopWriter } from "../desks/generate/writer.js";
 import { layOutAttention, mountAttention, showAttention } from "../views/attention.js";
 import { mountNext, showNext } from "../views/next.js";

@@ -121,7 +121,8 @@ export function makeWriting(language, tokeniser, forgets) {
         room: room === Infinity ? null : room,
         forgotten: forgotten(tokens.length),
         explain: () => {
-          return { attention: lookingBack(tokeniser, memory), next: comingAfter(tokeniser, tokens, logs[logs.length - 1]) };
+          const next = comingAfter(tokeniser, tokens, logs[logs.length - 1]);
+          return { attention: lookingBack(tokeniser, memory), next };
         },
       };
     },
@@ -143,7 +144,8 @@ export function makeWriting(language, tokeniser, forgets) {
         }
         signal.throwIfAborted();
         const last = logs[logs.length - 1];
-        const token = sample ? drawToken(last, sample, uniform(sample.seed ?? 1, 0, 0, written.length)) : bestToken(last);
+        const chance = sample ? uniform(sample.seed ?? 1, 0, 0, written.length) : 0;
+        const token = sample ? drawToken(last, sample, chance) : bestToken(last);
         if (Number.isNaN(last[token])) throw new Untranslatable("onefile.no_numbers");
         if (token === tokeniser.end && !passes) {
           ended = "end";

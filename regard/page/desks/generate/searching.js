@@ -92,7 +92,8 @@ function rememberSearch() {
 
 /**
  * The controls; `changed` is called when the search or one of its options changes. `searches` are those on offer.
- * @type {(limits: Record<string, number>, hasContext: boolean, changed: () => void, searches?: string[]) => HTMLElement}
+ * @type {(limits: Record<string, number>, hasContext: boolean, changed: () => void, searches?: string[]) =>
+ *   HTMLElement}
  */
 export function searchControls(limits, hasContext, changed, searches = offered) {
   offered = searches;
