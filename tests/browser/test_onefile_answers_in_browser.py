@@ -28,12 +28,14 @@ const [texts, done] = arguments;
 """
 TEXTS = {
     "encoder": ["the film is good", "awful", "Ação 🙂 is a very , very LOVELY film !", "dull unknown words"],
-    "classes bert": ["the film is good", "awful", "a rather lovely film"],
+    "classes bert": ["the film is good", "awful", "a rather lovely film", "dull " * 12 + "good " * 13],
     "tagging encoder": ["the bilo meta .", "the", "Rio 12 de-x the mifuno USA Ação 🙂"],
     "tagging bert": ["the bilo meta .", "the mifuno", "Ação 🙂"],
     "bert": ["the [MASK] sees", "[MASK] [MASK]", "I [MASK] books ."],
 }
 OPTIONS: dict[str, dict[str, Any]] = {
+    "classes bert": {"longest": 20, "too_long": "ends"},
+    "bert": {"longest": 20},
     "encoder": {"layers": 2},
     "tagging encoder": {"previous_label": False, "output": "crf", "layers": 2},
 }
@@ -66,7 +68,7 @@ class Exported:
 @pytest.fixture(scope="module", params=list(TEXTS))
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     name: str = request.param
-    options = OPTIONS.get(name, {"longest": 20})
+    options = OPTIONS.get(name, {})
     folder = open_trained_toy(name, tmp_path_factory.mktemp("toy"), **options).folder.folder
     model = load_as(Loaded, folder, "cpu")
     page = write_onefile(model, folder, tmp_path_factory)
@@ -101,6 +103,10 @@ def test_the_desk_shows_the_answer_and_the_attention(opened: Browser, exported: 
     opened.wait("return document.querySelectorAll('.thumb').length > 1")
     rows = opened.run("return document.querySelectorAll('#answers tr').length")
     assert bool(rows) != exported.name.startswith("tagging")
+
+
+@pytest.mark.parametrize("exported", ["encoder", "tagging encoder", "bert"], indirect=True)
+def test_too_long_a_text_is_said(opened: Browser) -> None:
     typing = "const f = document.getElementById('input'); f.value = 'x '.repeat(5000);"
     opened.run(typing + "f.dispatchEvent(new Event('input', { bubbles: true }))")
     opened.wait("return document.getElementById('trouble').textContent.includes('at most; shorten it')")
@@ -114,9 +120,8 @@ def test_it_fits_a_phone(opened: Browser, scheme: str) -> None:
     assert opened.run("return document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.parametrize("exported", ["tagging encoder"], indirect=True)
 def test_firefox_answers_the_same(exported: Exported, tmp_path: Path) -> None:
-    if exported.name != "tagging encoder":
-        return
     with firefox_or_skip(tmp_path / "profile") as firefox:
         firefox.open(exported.page)
         firefox.wait(_READY)
