@@ -1,16 +1,17 @@
 """Students of translators: BLEU, size, attention and speed by what they are taught and how large they are.
 
     .venv/bin/python benchmarks/students.py --out DIR [--sets NAME …] [--seeds 1 2 3] [--jobs 8] [--only TEXT …]
+        [--one-teacher]
     .venv/bin/python benchmarks/students.py --out DIR --table
     .venv/bin/python benchmarks/students.py --out DIR --collect DEST
     .venv/bin/python benchmarks/students.py --out DIR --speed
 
-Teachers are trained by their recipes, one for each seed. Each teaches students of the same seed: on the original text
-(references), on its best outputs (best), on that of its four best that is nearest to the reference (nearest), on its
-best outputs with its distribution over each word (words), and `--ensemble` adds the best outputs of all seeds' teachers
-together. Settings are compared on validation, the test is only reported. Every job leaves a file in DIR/results, so a
-benchmark that was cut at any second continues with the same command, and so do its runs; jobs start in an order in
-which whole rows of the table are finished early.
+Teachers are trained by their recipes, one for each seed, and teach the students of that seed; with `--one-teacher` the
+first seed's teaches all. Students learn the original text (references), the teacher's best outputs (best), that of its
+four best that is nearest to the reference (nearest), or its best outputs with its distribution over each word (words);
+`--ensemble` adds the best outputs of all seeds' teachers together. Settings are compared on validation, the test is
+only reported. Every job leaves a file in DIR/results, so a benchmark that was cut at any second continues with the same
+command, and so do its runs; jobs start in an order in which whole rows of the table are finished early.
 
 `--collect` copies the results, and the students with weights in half precision, which is all that need be brought from
 another machine. `--speed` measures on this CPU by CTranslate2 in 8 bits. Speed does not depend on weights, but the
@@ -35,6 +36,7 @@ import torch
 
 from regard.base.files import write_file
 from regard.base.model_folder import WEIGHTS, read_manifest, update_folder
+from regard.base.processes import die_with_parent
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings, write
 from regard.data.lines import read_lines
@@ -80,15 +82,15 @@ class Job:
     def name(self) -> str:
         return "-".join(filter(None, (self.data, self.kind, self.variant, self.size, str(self.seed))))
 
-    def needs(self, seeds: Sequence[int]) -> "list[Job]":
+    def needs(self, asked: argparse.Namespace) -> "list[Job]":
         """Return the jobs that must be finished before."""
-        everyone = [Job(self.data, "teacher", seed) for seed in (seeds if self.variant == "ensemble" else [self.seed])]
+        everyone = [Job(self.data, "teacher", seed) for seed in teachers_of(self, asked)]
         if self.kind == "teacher":
             return []
         if self.kind == "teaching":
             translated = [Job(self.data, "teaching", self.seed, "nearest")] if self.variant == "best" else []
             return [*everyone, *translated]
-        return [*everyone, Job(self.data, "teaching", self.seed, teaching_for(self.variant))]
+        return [*everyone, Job(self.data, "teaching", teachers_of(self, asked)[0], teaching_for(self.variant))]
 
 
 def teaching_for(variant: str) -> str:
@@ -96,12 +98,20 @@ def teaching_for(variant: str) -> str:
     return "best" if variant == "words" else variant
 
 
+def teachers_of(job: Job, asked: argparse.Namespace) -> list[int]:
+    """Return the seeds of the teachers of a job."""
+    if job.variant == "ensemble":
+        return list(asked.seeds)
+    return asked.seeds[:1] if asked.one_teacher else [job.seed]
+
+
 def all_jobs(asked: argparse.Namespace) -> list[Job]:
     """Return all jobs in the order in which they start: seed by seed, then size by size."""
     variants = [name for name in VARIANTS if name != "ensemble" or asked.ensemble]
-    jobs = [Job(data, "teacher", seed) for seed in asked.seeds for data in asked.sets]
+    teaching_seeds = asked.seeds[:1] if asked.one_teacher and not asked.ensemble else asked.seeds
+    jobs = [Job(data, "teacher", seed) for seed in teaching_seeds for data in asked.sets]
     for seed in asked.seeds:
-        for data in asked.sets:
+        for data in asked.sets if seed in teaching_seeds else ():
             kinds = dict.fromkeys(["nearest", *map(teaching_for, variants)])
             jobs += [Job(data, "teaching", seed, teaching) for teaching in kinds]
         for size in asked.sizes:
@@ -177,8 +187,7 @@ def small_data(job: Job, asked: argparse.Namespace) -> list[str]:
 
 
 def request_for(job: Job, asked: argparse.Namespace, out: Path) -> DistilRequest:
-    seeds = asked.seeds if job.variant == "ensemble" else [job.seed]
-    teachers = [asked.out / Job(job.data, "teacher", seed).name for seed in seeds]
+    teachers = [asked.out / Job(job.data, "teacher", seed).name for seed in teachers_of(job, asked)]
     targets, words = VARIANTS[job.variant]
     return DistilRequest(
         teachers,
@@ -215,7 +224,8 @@ def make_teaching(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
 def train_and_score(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
     folder = asked.out / job.name
     request = request_for(job, asked, folder)
-    teaching = asked.out / Job(job.data, "teaching", job.seed, teaching_for(job.variant)).name / FOLDER
+    first = teachers_of(job, asked)[0]
+    teaching = asked.out / Job(job.data, "teaching", first, teaching_for(job.variant)).name / FOLDER
     if not (folder / FOLDER).exists():
         checkpoint.RunFolder(folder).begin()
         partial = folder / f"{FOLDER}.partial"
@@ -248,7 +258,8 @@ def result_file(job: Job, asked: argparse.Namespace) -> Path:
 def start_job(job: Job, asked: argparse.Namespace) -> "subprocess.Popen[bytes]":
     log = (asked.out / "results" / f"{job.name}.log").open("ab")
     command = [sys.executable, __file__, *sys.argv[1:], "--job", job.name]
-    return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    one_thread = {"OMP_NUM_THREADS": "1"} | dict(os.environ)  # jobs share the cores
+    return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=one_thread)
 
 
 def work(asked: argparse.Namespace) -> bool:
@@ -263,7 +274,7 @@ def work(asked: argparse.Namespace) -> bool:
                     del running[job]
                     print(f"{'done  ' if process.returncode == 0 else 'FAILED'} {job.name}", flush=True)
                     failed |= set() if process.returncode == 0 else {job}
-            ready = [job for job in jobs if all(result_file(need, asked).exists() for need in job.needs(asked.seeds))]
+            ready = [job for job in jobs if all(result_file(need, asked).exists() for need in job.needs(asked))]
             for job in ready[: max(0, asked.jobs - len(running))]:
                 jobs.remove(job)
                 running[job] = start_job(job, asked)
@@ -485,6 +496,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="sizes of students")
     parser.add_argument("--jobs", type=int, default=1, help="jobs at once")
     parser.add_argument("--only", nargs="+", metavar="TEXT", help="only jobs whose name has one of these texts")
+    parser.add_argument("--one-teacher", action="store_true", help="the first seed's teacher teaches students of all")
     parser.add_argument("--ensemble", action="store_true", help="also students of all teachers together")
     parser.add_argument("--steps", type=int, help="steps of every run, for a rehearsal")
     parser.add_argument("--lines", type=int, help="lines of every data set, for a rehearsal")
@@ -505,6 +517,7 @@ def main() -> None:
     asked = arguments()
     (asked.out / "results").mkdir(parents=True, exist_ok=True)
     if asked.job:
+        die_with_parent()
         job = next(job for job in all_jobs(asked) if job.name == asked.job)
         write_file(result_file(job, asked), json.dumps(run_job(job, asked), indent=1).encode())
     elif asked.table:

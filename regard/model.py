@@ -22,7 +22,7 @@ from regard.verbs.opening import class_for
 from regard.verbs.speak.request import SpeakRequest
 from regard.verbs.table import run_of
 from regard.verbs.transcribe.request import TranscribeRequest
-from regard.verbs.translate.request import TranslateRequest, helpers_of
+from regard.verbs.translate.request import LongTexts, TranslateRequest, helpers_of
 
 Strokes = list[list[list[float]]]  # strokes of a drawing, each of points (x, y)
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from regard.engines.translated import Translated
     from regard.verbs.generate.continuing import Generated
     from regard.verbs.generate.request import WhenFull
-    from regard.verbs.translate.request import LongTexts
     from regard.verbs.translate.search import Constraints
     from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
     from regard.verbs.words.request import VectorSide
@@ -80,6 +79,7 @@ class Model(Loaded):
         channel_weight: float | None = None,
         prior: Loaded | None = None,
         prior_weight: float | None = None,
+        draft: "Loaded | str | Path | None" = None,
         split_sentences: bool = False,
         too_long: "LongTexts" = "refuse",
         engine: "Choice" = "torch",
@@ -87,14 +87,14 @@ class Model(Loaded):
         """Translate each text; defaults come from the model's recipe.
 
         With `sample`, a table of sampling options such as {"temperature": 0.7, "seed": 3}, `n_best` outputs are
-        sampled; with `mbr`, a metric, the best of `samples` outputs is chosen. `search` holds other search options,
-        such as {"unrepeated": 3}. The output of a single text can continue the tokens `before`, given by name. With
-        `replace_unknown`, a model of words replaces unknown words by the source words with the most attention, or by
-        their translations in the `dictionary`. `fuse` is a language model with the same vocabulary that takes part in
-        each step with `fuse_weight`. A `channel` model of the reverse direction, optionally with a language model as
-        `prior`, reranks the outputs of the beam. With `split_sentences`, each sentence is translated separately; texts
-        that are `too_long` can be split or truncated. An `engine` other than torch needs an export in the model's
-        folder. Under `watching`, one more pass over the best outputs shows every attention, rows = texts.
+        sampled; with `mbr`, a metric, the best of `samples` outputs is chosen. `search` holds other search options. The
+        output of a single text can continue the tokens `before`, given by name. With `replace_unknown`, a model of
+        words replaces unknown words by the most attended source words, or by their translations in the `dictionary`.
+        `fuse` is a language model with the same vocabulary for each step, weighed by `fuse_weight`. A reverse `channel`
+        model, optionally with a language model as `prior`, reranks the beam. A `draft` ("lookup", "source" or a smaller
+        model) speeds up greedy search. `split_sentences` translates sentences one by one; texts that are `too_long` can
+        be split or truncated. An `engine` other than torch needs an export in the model's folder. Under `watching`, one
+        more pass over the best outputs shows all attention.
         """
         needs(self.recipe, "translate", METHOD)
         request = TranslateRequest.unchecked(
@@ -106,7 +106,7 @@ class Model(Loaded):
             replace_unknown=replace_unknown,
             dictionary=dictionary,
             **({} if constraints is None else constraints.fields()),
-            **helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight),
+            **helpers_of(fuse, fuse_weight, channel, channel_weight, prior, prior_weight, draft),
         )
         further = {"search": search and dict(search), "mbr": mbr, "samples": samples, "before": before}
         way = {"split_sentences": split_sentences, "too_long": too_long, "engine": engine}
@@ -172,9 +172,8 @@ class Model(Loaded):
         which saves a pass over each.
         """
         search = {"beam": beam, "length_penalty": length_penalty, "sample": None if sample is None else dict(sample)}
-        return self.ask(
-            CaptionRequest, pictures=held_items("caption", "picture", pictures), attention=attention, **search
-        )
+        items = held_items("caption", "picture", pictures)
+        return self.ask(CaptionRequest, pictures=items, attention=attention, **search)
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """Return the vectors of each text and its tokens, in all layers or in one; layer 0 is the plain embedding."""
@@ -336,6 +335,7 @@ class Model(Loaded):
         search: Mapping[str, Any] | None = None,
         past_end: bool = False,
         when_full: "WhenFull | None" = None,
+        draft: "Loaded | str | Path | None" = None,
     ) -> "list[list[Generated]]":
         """Continue each prompt, if it is a language model."""
         needs(self.recipe, "generate", METHOD)

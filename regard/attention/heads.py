@@ -146,3 +146,8 @@ def extend_cache(cache: Cache | None, new: Cache) -> Cache:
     if cache is None:
         return new
     return Cache(torch.cat([cache.keys, new.keys], dim=2), torch.cat([cache.values, new.values], dim=2))
+
+
+def cut_cache(cache: Cache, count: int) -> Cache:
+    """Return the cache without its last `count` keys and values, of which there are more."""
+    return Cache(cache.keys[:, :, :-count], cache.values[:, :, :-count])

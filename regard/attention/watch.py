@@ -119,7 +119,7 @@ def numbered_blocks(model: HasModules) -> dict[str, tuple[str, int]]:
     blocks: dict[str, tuple[str, int]] = {}
     for where, part in model.named_modules():
         if hasattr(part, "looks_from") and hasattr(part, "looks_at"):  # isinstance with Looks takes many times as long
-            side = name_look(part.looks_from, part.looks_at)
+            side = name_look(str(part.looks_from), str(part.looks_at))
             blocks[where] = side, 1 + sum(side == other for other, _ in blocks.values())
     return blocks
 

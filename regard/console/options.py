@@ -89,6 +89,15 @@ FuseWeight = Annotated[
     float | None, typer.Option(help="Weight of the --fuse model (0.1); 0 turns it off.", min=0, max=1e6)
 ]
 
+Draft = Annotated[
+    str | None,
+    typer.Option(
+        help="Speculate, with the same outputs in fewer passes: lookup, source, or a smaller model of the same tokens. "
+        "Greedy search unless sampled.",
+        metavar="DRAFT",
+    ),
+]
+
 SplitSentences = Annotated[
     bool, typer.Option("--split-sentences", help="Translate each sentence of a line separately.")
 ]

@@ -116,6 +116,23 @@ class DecodingOptions(Options):
         return max(self.beam, -(-outputs // self.groups) * self.groups)
 
 
+def refuse_speculation(options: DecodingOptions, draws: bool) -> None:
+    """Refuse searches whose outputs a draft cannot find: those that are not greedy search or plain sampling."""
+    if draws:
+        if options.sampling.typical < 1:
+            raise Fault("A draft cannot be used with sampling.typical; omit one of them.")
+        return
+    if options.beam > 1:
+        raise Fault(f"A draft is for greedy search, but the beam is {options.beam}; set beam to 1 or omit the draft.")
+    for name in ("coverage_penalty", "ctc"):
+        if getattr(options, name):
+            raise Fault(f"A draft cannot be used with {name}; set it to 0 or omit the draft.")
+    if options.form != "text":
+        raise Fault(f"A draft cannot be used with form = {options.form!r}; omit one of them.")
+    if options.stop == "exhaustive":
+        raise Fault("A draft is for greedy search, which stops at its first end; set stop to settled.")
+
+
 def change_options(
     options: DecodingOptions, changes: Mapping[str, Any], sample: Mapping[str, Any] | None
 ) -> DecodingOptions:

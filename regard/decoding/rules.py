@@ -100,6 +100,20 @@ class Rules:
             values = torch.where(forced >= 0, penalised.masked_fill(places != forced, NOTHING), values)
         return values
 
+    def can_change(self, time: int) -> bool:
+        """Return True if a rule may change what is written as token number `time`, counted from 0."""
+        options = self.options
+        return (
+            options.repetition_penalty != 1
+            or options.unrepeated > 0
+            or bool(self.forbidden)
+            or self.allowed is not None
+            or self.form is not None
+            or time < options.shortest
+            or time + 1 >= int(self.limits.min())
+            or (self.prefixes is not None and time < self.prefixes.shape[1])
+        )
+
     def _masks(self, tokens: Tensor, sentences: Tensor, vocabulary: int) -> Iterator[Tensor]:
         if self.allowed is not None:
             mask = torch.zeros(vocabulary, dtype=torch.bool, device=tokens.device)

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.attention.editing import is_observed
 from regard.hardware.cuda_graphs import CapturedStep, leaves
 from regard.protocols import FixedShape, Loss, map_tree
 from regard.training.snapshot import Trainable
@@ -48,8 +49,11 @@ class Passes:
         return bool(self._captured)
 
     def __call__(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
-        """Return the loss of this batch, and add its gradients to the existing ones."""
-        if self.device.type == "cuda" and isinstance(batch, FixedShape) and not self.sharded:
+        """Return the loss of this batch, and add its gradients to the existing ones.
+
+        While something is watched or edited, no pass is captured or replayed.
+        """
+        if self.device.type == "cuda" and isinstance(batch, FixedShape) and not self.sharded and not is_observed():
             return self.replay(batch, carry)
         return self.plainly(batch, carry)
 

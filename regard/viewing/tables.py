@@ -148,7 +148,12 @@ def _chosen(table: NumberTable, count: int) -> list[int]:
 
 def tables_page(lesson: TableLesson) -> SealedPage:
     """Return the page of a lesson."""
-    return SealedPage(SCRIPT, STYLES, {"title": lesson.title, "tables": [_page_data(table) for table in lesson.tables]})
+    return SealedPage(SCRIPT, STYLES, {"title": lesson.title, "tables": tables_data(lesson)})
+
+
+def tables_data(lesson: TableLesson) -> list[dict[str, Any]]:
+    """Return the tables of a lesson as a page reads them."""
+    return [_page_data(table) for table in lesson.tables]
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,16 @@ def extend(memory: Memory, caches: Sequence[Cache], tokens: Int[Tensor, "row tim
     return grown | ({LENGTHS: memory[LENGTHS] + tokens.shape[1]} if LENGTHS in memory else {})
 
 
+def cut(memory: Memory, count: int) -> Memory:
+    """Return the memory without the last `count` tokens that every row has read; `count` is not 0."""
+    shorter = {name: tensor if name == LENGTHS else _without_last(tensor, count) for name, tensor in memory.items()}
+    return shorter | ({LENGTHS: memory[LENGTHS] - count} if LENGTHS in memory else {})
+
+
+def _without_last(tensor: Tensor, count: int) -> Tensor:
+    return tensor[:, :-count] if tensor.dim() == 2 else tensor[:, :, :-count]
+
+
 def select(memory: Memory, chosen: Int[Tensor, " chosen"]) -> Memory:
     """Select rows, in this order."""
     return {name: tensor.index_select(0, chosen) for name, tensor in memory.items()}

@@ -145,6 +145,14 @@ class GPT(nn.Module):
         outputs = states[0] if len(states) == 1 else torch.cat(states, dim=1)
         return Reading(outputs, outputs, memory)
 
+    def take_back(self, memory: Memory, count: int) -> Memory:
+        """Return the memory without the last `count` tokens, which were read after it last forgot any."""
+        return remembered.cut(memory, count) if count else memory
+
+    def room(self, memory: Memory) -> int:
+        """Return how many tokens can be read before something is forgotten again."""
+        return self.context - remembered.columns(memory) or self.context - self.context // 2
+
     def _can_fuse(self, tokens: Int[Tensor, "row time"]) -> bool:
         """Return True if kernels can read these tokens in training, when no memory is carried on."""
         options = self.options

@@ -15,12 +15,13 @@ from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths
 from regard.attention.editing import side_by_side, standing
-from regard.attention.heads import Cache, HeadOptions, MultiHead, extend_cache
+from regard.attention.heads import Cache, HeadOptions, MultiHead, cut_cache, extend_cache
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.base.faults import Fault
 from regard.models.copying import Copying, Pointed, Pointer
 from regard.models.ctc.head import CTCHead
 from regard.models.parts import Embedding, FeedForward, Residual
+from regard.models.rounding import Scheme, round_network, round_states, round_weights, straight_through
 from regard.models.transformer.decoder_cells import CellPast, decoder_cell
 from regard.models.transformer.options import TransformerOptions, transformer_cost
 from regard.models.translator import Translator
@@ -140,6 +141,7 @@ class Transformer(Translator):
     has_packed_pass = True
     output_bias: Tensor | None
     is_in_sections = False  # True if its blocks are whole one at a time
+    rounding: Scheme | None = None  # how engines round what it computes with, if it computes as they do
 
     def __init__(
         self, options: TransformerOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int
@@ -172,6 +174,13 @@ class Transformer(Translator):
         self.ctc_head = CTCHead(options.width, target_tokens, options.ctc_frames) if options.ctc else None
         # A buffer: only imported models have one, and it does not learn.
         self.register_buffer("output_bias", torch.zeros(target_tokens) if options.output_bias else None)
+
+    def round_as(self, scheme: Scheme) -> None:
+        """Compute from now on as an engine does that stores the weights in this scheme; the weights do not change."""
+        self.rounding = scheme
+        self.has_caches = False  # a captured step would repeat the rounding of all weights
+        for part in (self.source_embedding, self.target_embedding, self.encoder, self.decoder, self.out):
+            round_network(part, scheme)
 
     def sections(self) -> Iterator[tuple[nn.Module, tuple[str, ...]]]:
         """Yield the blocks; cross-attention comes first, as it makes its keys and values before its block runs."""
@@ -229,7 +238,13 @@ class Transformer(Translator):
                 before = past[number] if past else None
                 states, cache = block(states, before, memory.blocks[number], Lengths(memory.lengths))
                 caches.append(cache)
-            return self.decoder_norm(states), caches
+            states = self.decoder_norm(states)
+            # Losses multiply states by `token_weights` themselves, so rounding them in the output layer is not enough.
+            return states if self.rounding is None else round_states(states), caches
+
+    def take_back(self, past: list[Cache], count: int) -> list[Cache]:
+        """Return the caches of self-attention without their last `count` tokens."""
+        return [cut_cache(cache, count) for cache in past] if count else past
 
     def point(self, target: Int[Tensor, "row target"], memory: Memory, past: list[Past]) -> tuple[Pointed, list[Past]]:
         """Write as `write` does, for a model that copies; also return where each state points, and its copy switch."""
@@ -243,7 +258,10 @@ class Transformer(Translator):
 
     def token_weights(self) -> Float[Tensor, "token width"]:
         """Return the output matrix, which scores every token."""
-        return self.out.weight
+        weight = self.out.weight
+        if self.rounding is None:
+            return weight
+        return straight_through(weight, round_weights(weight.detach(), self.rounding))
 
     def token_biases(self) -> Float[Tensor, " token"] | None:
         """Return the bias of the output layer; only imported models have one, and it does not learn."""

@@ -1,7 +1,7 @@
 """Conditions for training a Transformer on packed sentences; the pass itself, which needs Triton, is in `packed`.
 
 It needs the published encoder, decoder and heads, ReLU, no CTC head, a GPU, weights that are all whole, sentences that
-fit its kernels, and no watching or editing; everything else takes the plain path.
+fit its kernels, and no rounding, watching or editing; everything else takes the plain path.
 """
 
 from typing import NamedTuple
@@ -34,6 +34,7 @@ def serves(network: object, longest: int) -> bool:
         and longest <= min(LONGEST, network.options.longest)
         and not is_observed()
         and not network.is_in_sections
+        and network.rounding is None
         and network.out.weight.is_cuda
         and available()
         and _fits(network.options)

@@ -6,6 +6,7 @@ import { button, byId, element } from "../parts/common.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { drawingWanted, followSearch, fullnessWanted, searchControls, searchWanted } from "./generate/searching.js";
 import { makePassing } from "./passing.js";
+import { makeReasoning } from "./reasoning.js";
 import { onceSeen } from "../parts/seeing.js";
 import { ask, listen, Refusal } from "../parts/server.js";
 import { say } from "../parts/texts.js";
@@ -33,7 +34,7 @@ let steps = []; // additions to the prompt that can be undone: the text before a
 /** @type {number | undefined} */
 let waiting; // timer for a pause in the typing
 /** @type {Panel[]} */
-let panels = []; // about the prompt: the forward pass, and attention
+let panels = []; // about the prompt: attention, reasons and the forward pass
 
 /** @type {() => string} */
 const prompt = () => byId("prompt").value;
@@ -164,7 +165,7 @@ export function mountGenerating(served, limits) {
   const about = element("p", { class: "caption" }, say("prompt.about"));
   const knowing = element("div", { id: "generate-knowing", class: "knowing" });
   const side = element("div", { id: "writers", class: "writers" });
-  panels = [makeAttending("prompt", prompt), makePassing("prompt", prompt)];
+  panels = [makeAttending("prompt", prompt), makeReasoning("prompt", prompt, true), makePassing("prompt", prompt)];
   byId("generate-desk").append(form, knowing, about, side, ...panels.map(({ root }) => root));
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -108,7 +108,11 @@ def _along_edges(looks: LooksBetween, question: Question, which: WhichAttention)
 
 
 def _through_slots(looks: LooksBetween, slots: Slots, question: Question) -> np.ndarray:
-    """Return Σ read(slot) · write(slot): how much of what a step wrote is where the answer reads."""
+    """Return Σ read(slot) · write(slot): how much of what a step wrote is where the answer reads.
+
+    The output of a machine gets two reads, y_t = W [h(x_t, r_{t−1}), r_t]: that of its step, and through the controller
+    that of the step before. Both count alike.
+    """
     weights = looks.blocks[0].weights
     reads, writes = (
         [number for number, name in enumerate(slots.heads) if name.startswith(kind)] for kind in ("read", "write")
@@ -116,7 +120,8 @@ def _through_slots(looks: LooksBetween, slots: Slots, question: Question) -> np.
     if not reads or not writes:
         raise Fault(_NO_ATTENTION)
     assert question.queries is not None
-    read = weights[reads][:, list(question.queries)].mean(axis=(0, 1))
+    steps = sorted({step for query in question.queries for step in (query - 1, query) if step >= 0})
+    read = weights[reads][:, steps].mean(axis=(0, 1))
     return _of_units(weights[writes].mean(axis=0) @ read, question)
 
 

@@ -124,6 +124,8 @@ def ask_captioner(model: Loaded, item: Any, output: str | None, place: int | Non
         task.write(written),
         partial(see_written_caption, task, item, written),
         places,
+        choices=target,
+        explained=places,
     )
 
 

@@ -1,6 +1,6 @@
 """Ask a model of any family why it decided as it did."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -8,15 +8,15 @@ import torch
 from regard.base.faults import Fault
 from regard.loading import Loaded
 from regard.seeing.why.decision import Question as Question
-from regard.seeing.why.languages import ask_language_model
+from regard.seeing.why.languages import ask_language_model, refuse_counting_language
 from regard.seeing.why.nodes import ask_node
 from regard.seeing.why.pictures import ask_captioner, ask_picture
 from regard.seeing.why.sounds import ask_line, ask_sound
 from regard.seeing.why.stories import ask_machine, ask_story
-from regard.seeing.why.texts import ask_classifier, ask_masked, ask_tagger
+from regard.seeing.why.texts import ask_classifier, ask_masked, ask_tagger, refuse_counting_classifier
 from regard.seeing.why.translators import ask_translator
 
-Asker = Callable[[Any, Any, str | None, int | None, str | None], Question]
+Asker = Callable[[Any, Any, Any, int | None, str | None], Question]
 
 # How to ask each task.
 ASKERS: dict[str, Asker] = {
@@ -33,15 +33,24 @@ ASKERS: dict[str, Asker] = {
     "handwriting": ask_line,
     "nodes": ask_node,
 }
+# Tasks of which some models count words, and what refuses those.
+_COUNTING: dict[str, Callable[[Loaded], None]] = {
+    "language": refuse_counting_language,
+    "classification": refuse_counting_classifier,
+}
 
 
 def ask(
-    model: Loaded, item: Any, output: str | None = None, place: int | None = None, word: str | None = None
+    model: Loaded,
+    item: Any,
+    output: str | Sequence[int] | None = None,
+    place: int | None = None,
+    word: str | None = None,
 ) -> Question:
     """Return the question why a model chose this output for an item, by default its own.
 
-    Among several tokens `place` (counted from 0) or `word` chooses one; by default it is the last. A model of which
-    this cannot be asked is refused.
+    A translator's output may also be given as tokens. Among several tokens `place` (counted from 0) or `word` chooses
+    one; by default it is the last. A model of which this cannot be asked is refused.
     """
     refuse_unasked(model)
     if isinstance(model.task, torch.nn.Module):
@@ -50,7 +59,18 @@ def ask(
 
 
 def refuse_unasked(model: Loaded) -> None:
-    """Refuse a model that makes no decision about its input, such as one that draws or speaks."""
+    """Refuse a model that makes no decision about its input, such as one that draws or speaks, or one that counts."""
     if model.recipe.task not in ASKERS:
         name = f"{model.recipe.family} for {model.recipe.task}"
         raise Fault(f"A {name} makes no single decision that can be traced to units of its input.")
+    if model.recipe.task in _COUNTING:
+        _COUNTING[model.recipe.task](model)
+
+
+def can_be_asked(model: Loaded) -> bool:
+    """Return True if a decision of the model can be explained by some method."""
+    try:
+        refuse_unasked(model)
+    except Fault:
+        return False
+    return True

@@ -38,6 +38,8 @@ def ask_sound(model: Loaded, item: Any, output: str | None, place: int | None, w
         task.alphabet.join(decision.written),
         partial(see_sound, task, item) if output is None else None,
         (decision.where,),
+        choices=decision.choices,
+        explained=(decision.where,),
     )
 
 
@@ -60,6 +62,8 @@ def ask_line(model: Loaded, item: Any, output: str | None, place: int | None, wo
         "".join(decision.written),
         partial(see_answer, task, item) if output is None else None,
         (decision.where,),
+        choices=decision.choices,
+        explained=(decision.where,),
     )
 
 
@@ -93,6 +97,7 @@ class _Decision:
         if self.where >= len(labels):
             raise Fault(f"The transcript has {len(labels)} labels, so there is no label number {self.where + 1}.")
         self.chosen = name_chosen(target, [self.where], word)
+        self.choices = Words(self.written, self.written, range(len(labels)))
         self.stack, self.time = network.options.stack, frames.shape[1]
         self.units = int(count_stacked(counts, self.stack)[0])
         whole = F.pad(frames, (0, 0, 0, self.units * self.stack - self.time))

@@ -14,7 +14,7 @@ from regard.loading import Loaded
 from regard.models.stories.rows import StoryRows, weigh_words
 from regard.seeing.gazes import see_answer
 from regard.seeing.why.decision import Question, chosen_class, refuse_nothing_left, refuse_place
-from regard.viewing.sides import Facts, Steps
+from regard.viewing.sides import Facts, Steps, Words
 
 
 def ask_story(model: Loaded, item: Any, output: str | None, place: int | None, word: str | None = None) -> Question:
@@ -96,6 +96,7 @@ def ask_machine(model: Loaded, item: Any, output: str | None, place: int | None,
     names = [write_bits(step[: data.bits]) for step in given.cpu().numpy()]
     chosen = write_bits(bits[: data.bits].cpu().numpy())
     see = partial(see_answer, task, item) if network.slots else None
+    items = [f"item {number + 1}" for number in range(len(asked))]
     return Question(
         names,
         chosen,
@@ -108,4 +109,6 @@ def ask_machine(model: Loaded, item: Any, output: str | None, place: int | None,
         task.answers(batch)[0].answer,
         see,
         (where,),
+        choices=Words(items, items, range(len(items))),
+        explained=(asked.index(where),),
     )

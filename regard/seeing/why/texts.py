@@ -33,8 +33,6 @@ def ask_classifier(
     """Return the question why a classifier gives a text a class."""
     task, network = model.task, model.task.model
     refuse_place(place, word, "one class for a text")
-    if network.inputs is None and not network.around[0]:
-        raise Fault("This classifier counts words and has no vectors of them, so no method can follow a decision.")
     batch = _read(task, text)
     with torch.no_grad():
         best = int(network.answer(batch.texts)[0].argmax())
@@ -68,6 +66,12 @@ def ask_classifier(
         see=partial(see_answer, task, text),
         queries=(0,) if isinstance(network.reader, Bert) and network.reader.options.pooling == "first" else None,
     )
+
+
+def refuse_counting_classifier(model: Loaded) -> None:
+    """Refuse a classifier that counts words instead of having vectors of them."""
+    if model.task.model.inputs is None and not model.task.model.around[0]:
+        raise Fault("This classifier counts words and has no vectors of them, so no method can follow a decision.")
 
 
 def ask_tagger(model: Loaded, text: str, output: str | None, place: int | None, word: str | None = None) -> Question:
@@ -105,6 +109,8 @@ def ask_tagger(model: Loaded, text: str, output: str | None, place: int | None, 
         output=" ".join(task.lexicon.tags[tag] for tag in tags[0, : len(words)].tolist()),
         see=partial(see_answer, task, text),
         queries=(query,),
+        choices=Words(words, words, range(len(words))),
+        explained=(where,),
     )
 
 
@@ -136,8 +142,9 @@ def ask_masked(model: Loaded, text: str, output: str | None, place: int | None, 
         return network.logits(states[:, at]).log_softmax(-1)
 
     with torch.no_grad():
-        best = int(score(read, where)[0].argmax())
-    token = best if output is None else _one_token(tokeniser, output)
+        states = network.reader.read(torch.tensor([read], device=task.device))[-1]
+        guesses = network.logits(states[0, masks]).argmax(-1).tolist()
+    token = guesses[masks.index(where)] if output is None else _one_token(tokeniser, output)
 
     @torch.no_grad()
     def without(units: Sequence[int]) -> float:
@@ -149,7 +156,7 @@ def ask_masked(model: Loaded, text: str, output: str | None, place: int | None, 
     question = _question(
         _Entering(network.reader, task), lambda copies: score(read, where, copies)[:, token], side, 0, len(read)
     )
-    name = tokeniser.pieces([token])[0]
+    name, names = tokeniser.pieces([token])[0], tokeniser.pieces(guesses)
     return replace(
         question,
         chosen=name,
@@ -160,6 +167,8 @@ def ask_masked(model: Loaded, text: str, output: str | None, place: int | None, 
         queries=(where,),
         read=text,
         written=[token],
+        choices=Words(names, names, range(len(names))),
+        explained=(masks.index(where),),
     )
 
 

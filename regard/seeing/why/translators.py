@@ -16,15 +16,18 @@ from regard.viewing.sides import Words
 
 
 def ask_translator(
-    model: Translator, text: str, output: str | None, place: int | None, word: str | None = None
+    model: Translator, text: str, output: str | Sequence[int] | None, place: int | None, word: str | None = None
 ) -> Question:
-    """Return the question why a translator wrote a token of `output`, or of its best output."""
+    """Return the question why a translator wrote a token of `output`, a text or its tokens, or of its best output."""
     if not (text := text.strip()):
         raise Fault("There is no text to read; give a sentence.")
     task = model.task
     check_length(task, text, 0)
     target = task.target_for(text)
-    written = model.search_tokens(text) if output is None else target_tokens(task, output, "output", target)
+    if isinstance(output, str):
+        written = target_tokens(task, output, "output", target)
+    else:
+        written = model.search_tokens(text) if output is None else list(output)
     sides = task.sides(task.read([text]), [written], text)
     source_side, target_side = sides["source"], sides["target"]
     assert isinstance(source_side, Words)
@@ -47,6 +50,8 @@ def ask_translator(
         places,
         read=text,
         written=written,
+        choices=target_side,
+        explained=places,
     )
 
 

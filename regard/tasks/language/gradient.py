@@ -296,22 +296,30 @@ class GradientLanguage(LanguageTask, nn.Module):
     @torch.no_grad()
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
         """Return the natural log-probabilities of the next token."""
-        reading = self._read_one(tokens, state)
-        scores = self.model.logits(reading.states[:, 0]).float().log_softmax(-1)
-        return scores, State((), {"memory": reading.memory, "last": torch.full_like(state.row["last"], _READ)})
+        reading = self.read_more(tokens[:, None], state)
+        return self.model.logits(reading.states[:, 0]).float().log_softmax(-1), self.state_after(reading, state)
 
     @torch.no_grad()
     def nearness(self, batch: Prompts) -> Float[Tensor, "row token"]:
         """Return cos(v, h) of the state h after each prompt and each row v of V; −1 for tokens that cannot be
         written.
         """
-        states = self._read_one(torch.full((batch.rows,), self.end, device=self.device), self.start(batch)).states[:, 0]
+        states = self.read_more(torch.full((batch.rows, 1), self.end, device=self.device), self.start(batch)).states[
+            :, 0
+        ]
         cosines = F.cosine_similarity(states[:, None], self.model.output_vectors[None], dim=-1)
         return cosines.masked_fill(self.model.logits(states).isinf(), -1.0)
 
-    def _read_one(self, tokens: Tensor, state: State) -> Reading:
+    def read_more(self, tokens: Int[Tensor, "row time"], state: State) -> Reading:
+        """Read tokens that follow a state; the first of them stands for the last token of a prompt until it is read."""
         last = state.row["last"]
-        return self.model.read(torch.where(last == _READ, tokens, last)[:, None], state.row["memory"])
+        first = torch.where(last == _READ, tokens[:, 0], last)
+        tokens = first[:, None] if tokens.shape[1] == 1 else torch.cat([first[:, None], tokens[:, 1:]], dim=1)
+        return self.model.read(tokens, state.row["memory"])
+
+    def state_after(self, reading: Reading, state: State) -> State:
+        """Return the state after reading more."""
+        return State((), {"memory": reading.memory, "last": torch.full_like(state.row["last"], _READ)})
 
     # For people
 

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from regard.attention.editing import is_observed
 from regard.base.faults import Fault
 from regard.base.recipe import Options
 from regard.models.cross_entropy import (
@@ -41,6 +42,8 @@ class Forced(NamedTuple):
 def forced(network: TranslationNetwork, batch: PairBatch | PackedBatch) -> Forced:
     """Teacher forcing: read the sources and write the given targets."""
     if isinstance(batch, PackedBatch):
+        if is_observed():
+            raise Fault("These sentences were packed before watching or editing began; make the batch in the block.")
         return _forced_packed(network, batch.packed, batch.room)
     memory = network.read(batch.source, batch.source_lengths)
     states, _ = network.write(batch.inputs, memory, network.begin(memory))

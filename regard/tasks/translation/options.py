@@ -1,6 +1,6 @@
 """Recipe options for translators."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -39,6 +39,11 @@ class TranslationTraining(TextTraining):
     freeze: list[str] = Field(
         default=[],
         description="Parts of the model to freeze: embeddings (with an output layer tied to them), encoder, decoder.",
+    )
+    quantise: Literal["none", "int8", "int4"] = Field(
+        default="none",
+        description="Compute in training and validation with weights and states rounded as 8-bit engines do, or with "
+        "4-bit weights, so that the model learns to live with it; saved weights are not rounded.",
     )
     fast: bool = Field(
         default=True,
@@ -113,6 +118,22 @@ class TranslationRecipe(TextRecipe):
                 "model.copies writes tokens of the source, so both sides need one vocabulary: "
                 "set data.tokeniser.shared to true"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_rounding(self) -> "TranslationRecipe":
+        if self.training.quantise == "none":
+            return self
+        can_round = getattr(self.model, "can_round", None)
+        if can_round is None:
+            raise ValueError(f"training.quantise is for the family transformer, not {self.family}")
+        if not can_round:
+            raise ValueError(
+                "training.quantise is for models that engines run rounded: without model.copies, a recurrent encoder "
+                "or a GRU decoder"
+            )
+        if self.training.sharded:
+            raise ValueError("training.quantise does not work with training.sharded; omit one of them")
         return self
 
     @property

@@ -21,6 +21,7 @@ from regard.protocols import State, Stepwise
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.gradient import GradientLanguage
 from regard.tasks.language.reserving import ReservingLanguage, can_reserve
+from regard.verbs.generate.drafting import Drafting
 from regard.verbs.generate.request import GenerateRequest, WhenFull
 from regard.verbs.generate.telling import Overheard, Teller, WrittenToken
 
@@ -101,32 +102,39 @@ class Generated:
 
 
 def generate(
-    task: Continues, options: DecodingOptions, request: GenerateRequest, number: int = 0
+    task: Continues,
+    options: DecodingOptions,
+    request: GenerateRequest,
+    number: int = 0,
+    drafting: Drafting | None = None,
 ) -> Iterator[list[Generated]]:
     """Yield the texts for each prompt, best first or in the order drawn.
 
     `options` are the defaults for what the request leaves out. Samples depend on the number of the prompt, counted from
     `number`, and not on the other prompts.
     """
-    search = _search(options, request)
+    search = search_of(options, request)
     rows = _rows(search, request)
     at_once = max(1, ROWS // rows)
     for first in range(0, len(request.prompt), at_once):
         portion = request.model_copy(update={"prompt": request.prompt[first : first + at_once]})
         with faults_numbered(range(first, first + at_once)):
-            texts = _generate_together(task, search, portion, number + first)
+            texts = _generate_together(task, search, portion, number + first, drafting)
         yield from texts
 
 
 def _generate_together(
-    task: Continues, search: DecodingOptions, request: GenerateRequest, number: int
+    task: Continues, search: DecodingOptions, request: GenerateRequest, number: int, drafting: Drafting | None
 ) -> list[list[Generated]]:
     """Return the texts for all prompts of a request, written at the same time."""
     batch = read_prompts(task, request.prompt, request.when_full)
     limits = _limits(task, batch, search, request)
     numbers = range(number, number + batch.rows)
-    captures = _captures_for(task, batch, limits, search)
-    if captures is None:
+    captures = _captures_for(task, batch, limits, search) if drafting is None else None
+    if drafting is not None:
+        writer = _writer(task, drafting.writer, request)
+        results = drafting.search(writer, batch, limits, search, numbers if request.draws else None)
+    elif captures is None:
         results = _find(_writer(task, task, request), batch, limits, search, request, numbers)
     else:
         writer = _writer(task, ReservingLanguage(task), request)
@@ -139,21 +147,29 @@ def _generate_together(
 
 
 def generate_aloud(
-    task: Continues, options: DecodingOptions, request: GenerateRequest, tell: Callable[[WrittenToken], None]
+    task: Continues,
+    options: DecodingOptions,
+    request: GenerateRequest,
+    tell: Callable[[WrittenToken], None],
+    drafting: Drafting | None = None,
 ) -> list[Generated]:
     """Return the texts for the only prompt of a request, and call `tell` for each token of the first as it is written.
 
     If several rows are written at once, the first is known only at the end, and its tokens are reported then.
     """
     (prompt,) = request.prompt
-    search = _search(options, request)
+    search = search_of(options, request)
     batch = read_prompts(task, [prompt], request.when_full)
     (read,) = batch.tokens
     limits = _limits(task, batch, search, request)
-    writer, teller = _writer(task, task, request), Teller(task, read, tell)
-    if _rows(search, request) == 1:
-        writer = Overheard(writer, teller.hear)
-    (hypotheses,) = _find(writer, batch, limits, search, request, range(1))
+    writer, teller = _writer(task, drafting.writer if drafting else task, request), Teller(task, read, tell)
+    is_heard = _rows(search, request) == 1
+    if drafting is not None:
+        numbers = range(1) if request.draws else None
+        (hypotheses,) = drafting.search(writer, batch, limits, search, numbers, teller.hear if is_heard else None)
+    else:
+        writer = Overheard(writer, teller.hear) if is_heard else writer
+        (hypotheses,) = _find(writer, batch, limits, search, request, range(1))
     teller.finish(hypotheses[0].tokens, hypotheses[0].token_scores)
     return [_generation(task, prompt, read, hypothesis, int(limits), request) for hypothesis in hypotheses]
 
@@ -202,7 +218,8 @@ def _find(
     return beam_search(writer, batch, limits, search, must_end=False)
 
 
-def _search(options: DecodingOptions, request: GenerateRequest) -> DecodingOptions:
+def search_of(options: DecodingOptions, request: GenerateRequest) -> DecodingOptions:
+    """Return the options of the search that a request asks for."""
     changes = {name: getattr(request, name) for name in ("beam", "length_penalty", "n_best")} | request.search
     if not request.draws:
         return change_options(options, changes, None)
@@ -261,6 +278,19 @@ class PastEnds:
         """Give the state more room."""
         extended: State = self._task.extend(state, length)
         return extended
+
+    def steps(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """Read several tokens in one pass, if the task can."""
+        scores, state = self._task.steps(tokens, state)
+        return torch.cat([scores, torch.full_like(scores[..., :1], float("-inf"))], dim=-1), state
+
+    def take_back(self, state: State, count: int) -> State:
+        """Take back the last tokens, if the task can."""
+        earlier: State = self._task.take_back(state, count)
+        return earlier
+
+    def room(self, state: State) -> int:
+        return int(self._task.room(state))
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         # Searches of a fixed shape continue rows that have ended, and the task does not know this end token.

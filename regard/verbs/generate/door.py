@@ -1,5 +1,6 @@
 """The doors of language models: continue a prompt, at once or token by token, and read one."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +22,8 @@ from regard.base.doors import (
     check_texts,
 )
 from regard.base.faults import Fault
-from regard.verbs.generate.request import GenerateRequest, PromptRequest
+from regard.base.requests.fields import Held
+from regard.verbs.generate.request import LOOKUP, GenerateRequest, PromptRequest
 
 if TYPE_CHECKING:
     from regard.verbs.generate.continuing import Generated
@@ -119,18 +121,29 @@ def find_language_model(model: Asked, name: str) -> Any:
     return model.others[name].model
 
 
+def check_draft(model: Asked, draft: str, words: Sequence[str]) -> None:
+    """Refuse a draft that is none of these words and no served model that writes."""
+    served = [name for name, other in model.others.items() if {"generate", "translate"} & set(other.can)]
+    if draft not in (*words, *served):
+        raise Fault(f"There is no draft {draft[:40]!r} here; there are {', '.join((*words, *served))}.")
+
+
 def _check(question: Question[GenerateBody]) -> GenerateBody:
     body = question.body
     check_amount(body.prompt, question.limits)
     check_numbers(body, ("tokens", "samples", "beam", "n_best"), question.limits)
     if question.streams and len(body.prompt) != 1:
         raise Fault("A stream continues one prompt only; give one, or ask without 'stream'.")
+    if isinstance(body.draft, str):
+        check_draft(question.model, body.draft, [LOOKUP])
+        if body.draft != LOOKUP:
+            return body.model_copy(update={"draft": Held(question.model.others[body.draft].model)})
     return body
 
 
 def _costs(question: Question[GenerateBody]) -> list[float]:
     body = question.body
-    rows = body.samples or body.beam or body.n_best or 1
+    rows = (body.samples or body.beam or body.n_best or 1) * (1 if body.draft is None else 2)
     return [float(1 + len(prompt) + body.tokens * rows) for prompt in body.prompt]
 
 

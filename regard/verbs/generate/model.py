@@ -1,13 +1,16 @@
 """A loaded language model: what `regard.load` returns for models that continue a prompt."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from regard.attention.watch import count_gazes, is_watched, without_watching
 from regard.base.notebook import Results
+from regard.base.requests.fields import Held
 from regard.loading import Loaded
 from regard.tasks.language.options import LanguageRecipe
 from regard.verbs.generate.continuing import Generated, generate, generate_aloud
+from regard.verbs.generate.drafting import drafting_for
 from regard.verbs.generate.prompts import ReadPrompt, read_prompt
 from regard.verbs.generate.request import GenerateRequest, PromptRequest, WhenFull
 from regard.verbs.generate.scoring import ScoredText, score_texts
@@ -33,13 +36,15 @@ class LanguageModel(Loaded):
         search: Mapping[str, Any] | None = None,
         past_end: bool = False,
         when_full: WhenFull | None = None,
+        draft: Loaded | str | Path | None = None,
     ) -> list[list[Generated]]:
         """Continue each prompt, and return its texts, best first or in the order drawn.
 
-        Texts are sampled, with options such as {"temperature": 0.7, "seed": 3}, unless a beam option is given.
-        `search` holds other search options, such as {"unrepeated": 3}. With `past_end`, a text continues past the end
-        of a line. `when_full` says whether to stop when the context is full or to forget its older half. Under
-        `watching`, one more pass over the first text of each prompt shows every attention.
+        Texts are sampled, with options such as {"temperature": 0.7, "seed": 3}, unless a beam option is given. `search`
+        holds other search options, such as {"unrepeated": 3}. With `past_end`, a text continues past the end of a line.
+        A `draft`, "lookup" or a smaller model with the same vocabulary, proposes tokens that the model checks in one
+        pass, for the same texts. `when_full` says whether to stop when the context is full or to forget its older half.
+        Under `watching`, one more pass over the first text of each prompt shows every attention.
         """
         fields = {
             "prompt": list(prompts),
@@ -52,6 +57,7 @@ class LanguageModel(Loaded):
             "search": None if search is None else dict(search),
             "past_end": past_end,
             "when_full": when_full,
+            "draft": Held(draft) if isinstance(draft, Loaded) else draft and str(draft),
         }
         table = {name: value for name, value in fields.items() if value is not None}
         with without_watching():
@@ -69,11 +75,11 @@ class LanguageModel(Loaded):
 
     def generate_by(self, request: GenerateRequest, number: int = 0) -> Iterator[list[Generated]]:
         """Yield the texts for a request, prompt by prompt; samples depend on the prompts' numbers, from `number` on."""
-        return generate(self.task, self.recipe.decoding, request, number)
+        return generate(self.task, self.recipe.decoding, request, number, drafting_for(self, request))
 
     def generate_aloud(self, request: GenerateRequest, tell: Callable[[WrittenToken], None]) -> list[Generated]:
         """Return the texts for the only prompt of a request; `tell` gets each token of the first as it is written."""
-        return generate_aloud(self.task, self.recipe.decoding, request, tell)
+        return generate_aloud(self.task, self.recipe.decoding, request, tell, drafting_for(self, request))
 
     def read_prompt(self, request: PromptRequest) -> ReadPrompt:
         """Return the probabilities of a prompt's tokens, and what may come next."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from regard.base.requests.fields import Count, LengthPenalty, Texts
+from regard.base.requests.fields import Count, InHand, LengthPenalty, Texts
 from regard.base.requests.rules import Clash, ClashInside, VerbRequest
 from regard.decoding.options import DrawOptions
 from regard.verbs.searches import OF_BEAMS, SearchTable
@@ -14,6 +14,7 @@ _DRAWN = "{other} is for beam search, but {%s} samples at random; give one or th
 
 
 WhenFull = Literal["stop", "forget"]
+LOOKUP = "lookup"  # the draft that needs no model
 
 
 class PromptRequest(VerbRequest):
@@ -62,6 +63,11 @@ class GenerateRequest(VerbRequest):
     n_best: Count | None = Field(default=None, description="Number of texts from the beam for each prompt, best first.")
     search: SearchTable = Field(
         default_factory=dict, description="Other search options, as in the decoding table of a recipe."
+    )
+    draft: str | InHand | None = Field(
+        default=None,
+        description="Speculate with a draft: lookup, or a smaller model with the same vocabulary. It gives the same "
+        "texts in fewer passes, by sampling or greedy search.",
     )
 
     @property

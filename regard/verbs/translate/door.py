@@ -27,9 +27,9 @@ from regard.data.corpora.sentences import Sentence
 from regard.engines.exported import CTRANSLATE2
 from regard.engines.fast import CALLED
 from regard.engines.translated import Translated, join_sentences
-from regard.verbs.generate.door import find_language_model
+from regard.verbs.generate.door import check_draft, find_language_model
 from regard.verbs.translate.plan import Plan, is_written, job_for, leave_untranslated
-from regard.verbs.translate.request import TranslateRequest
+from regard.verbs.translate.request import DRAFTS, TranslateRequest
 
 
 class TranslateBody(TranslateRequest, LanguagesBody):
@@ -160,7 +160,8 @@ class TranslateJob(Job):
         Outputs are about as long as their sources; the limits on length are hardly ever reached.
         """
         plan = self.plan
-        models = 1 + len(plan.together) + sum(helper is not None for helper in (plan.channel, plan.prior, plan.fuse))
+        helpers = (plan.channel, plan.prior, plan.fuse, plan.draft)
+        models = 1 + len(plan.together) + sum(helper is not None for helper in helpers)
         encoded = self.translator.tokenisers[0].encode_all([piece.text for piece in self.items])
         return [float((len(tokens) + 1) * (1 + plan.rows) * models) for tokens in encoded]
 
@@ -317,6 +318,8 @@ def plan_within(question: Question[TranslateRequest]) -> Plan:
     for language_model in (request.fuse, request.prior):
         if language_model is not None:
             find_language_model(model, str(language_model))
+    if request.draft is not None:
+        check_draft(model, request.draft, DRAFTS)
     plan: Plan = model.plan(request)
     if plan.options.beam > limits.beam:
         raise Fault(f"The beam is {plan.options.beam} wide; here it may be at most {limits.beam}.")

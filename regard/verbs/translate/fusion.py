@@ -107,6 +107,15 @@ def fusion_of(
         raise Fault(
             "A translator that copies writes words for which no language model has a token; use another translator."
         )
+    refuse_other_tokens(translator, model, called, place)
+    return Fusion(model.task, called, weight) if weight else None
+
+
+def refuse_other_tokens(
+    translator: "Loaded", model: "Loaded", called: str, place: str = "the translator's folder"
+) -> None:
+    """Refuse a model that is no language model over the target tokens of a translator."""
+    model = as_language_model(model, called)
     target, tokeniser = translator.task.target, model.task.tokeniser
     if target.files("tokeniser") != tokeniser.files("tokeniser"):
         kinds = translator.recipe.data.tokeniser.by_side()[-1].kind, model.recipe.data.tokeniser.kind
@@ -115,4 +124,3 @@ def fusion_of(
             f"The translator has {target.size:,} tokens of kind {kinds[0]}, but {called} has {tokeniser.size:,} of "
             f"kind {kinds[1]}{same}; train a language model with data.tokeniser.from = {place}."
         )
-    return Fusion(model.task, called, weight) if weight else None

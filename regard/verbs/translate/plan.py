@@ -9,7 +9,7 @@ from typing import Any, Literal
 from regard.base.faults import Fault, faults_numbered
 from regard.data.corpora.sentences import Sentence
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.decoding.options import DecodingOptions, DrawOptions, change_options
+from regard.decoding.options import DecodingOptions, DrawOptions, change_options, refuse_speculation
 from regard.engines.beam_rules import first_unsupported
 from regard.engines.fast import CALLED
 from regard.engines.translated import Cutting, Translated, join_sentences, line_key
@@ -45,6 +45,7 @@ class Plan:
     channel: tuple[ModelName, float] | None = None  # a model of the reverse direction, and its weight
     fuse: tuple[ModelName, float] | None = None  # a language model in the search, and its weight
     prior: tuple[ModelName, float] | None = None  # a language model that reranks with the channel, and its weight
+    draft: ModelName | None = None  # proposes tokens for the model to check
     together: tuple[str, ...] = ()
     dictionary: tuple[tuple[str, str], ...] | None = None  # translations for unknown words, if these are replaced
     count: int = 1  # candidates to return
@@ -91,7 +92,12 @@ def plan_for(
     `fast` names the engine of its export, if it has one; it is called only if that engine could be used.
     """
     refuse_idle(request)
-    options, count = _options(request, decoding), number_of_outputs(request, decoding)
+    count = number_of_outputs(request, decoding)
+    if request.draft is not None and count > 1 and not request.draws:
+        raise Fault("A draft is for greedy search, which gives one output; omit the draft or ask for one.")
+    options = _options(request, decoding)
+    if request.draft is not None:
+        refuse_speculation(options, request.draws)
     return Plan(
         options,
         _engine(request, options, fast),
@@ -107,6 +113,7 @@ def plan_for(
         channel=_weighted("channel model", request.channel, request.channel_weight, CHANNEL_WEIGHT),
         fuse=_weighted("fusion", request.fuse, request.fuse_weight, FUSE_WEIGHT),
         prior=_weighted("prior", request.prior, request.prior_weight, PRIOR_WEIGHT),
+        draft=request.draft,
         together=tuple(request.together),
         dictionary=tuple(request.dictionary.items()) if request.replace_unknown else None,
         count=count,
@@ -124,6 +131,8 @@ def _weighted(what: str, model: ModelName | None, weight: float | None, usual: f
 
 def _options(request: TranslateRequest, decoding: DecodingOptions) -> DecodingOptions:
     changes = {**request.search, "beam": request.beam, "length_penalty": request.length_penalty}
+    if request.draft is not None and "beam" not in request.search and request.beam is None:
+        changes["beam"] = 1  # a draft is for greedy search
     count: int | None = number_of_outputs(request, decoding)
     if request.channel is not None:  # which chooses among all outputs of the beam
         beam = change_options(decoding, changes | {"n_best": 1}, None).beam

@@ -19,6 +19,7 @@ ModelName = str | Held  # another model: its name or folder, or the loaded model
 SAMPLES = 32  # number of samples for minimum Bayes risk
 FUSE_WEIGHT = 0.1  # weight of a language model in the search
 CHANNEL_WEIGHT = 1.0  # weight of a reverse model that reranks the beam
+DRAFTS = ("lookup", "source")  # drafts that need no model
 PRIOR_WEIGHT = 0.2  # weight of a language model that reranks with it
 
 
@@ -41,7 +42,8 @@ _WRITTEN_OTHERWISE = (
     *("sample", "mbr", "prefix", "before", "required", "forbidden", "vocabulary", "with"),
     *("fuse", "replace_unknown"),
 )
-BEYOND_A_PLAIN_BEAM = (*_WRITTEN_OTHERWISE, "channel", "forced")  # only torch can do these
+BEYOND_A_PLAIN_BEAM = (*_WRITTEN_OTHERWISE, "channel", "forced", "draft")  # only torch can do these
+_UNDRAFTED = ("mbr", "required", "with", "fuse", "channel")  # searches that a draft cannot help
 _DRAWN = "{other} is for beam search, but {sample} and {mbr} sample; give one or the other."
 
 
@@ -66,14 +68,15 @@ class TranslateRequest(VerbRequest):
             is_described=False,
         ),
         Need("channel_weight", "channel", "{channel_weight} has no effect without {channel}."),
+        Clash("draft", _UNDRAFTED, "{draft} helps one model to write by greedy search or sampling; omit {other}."),
         Clash(
             "forced",
-            (*_SEARCHING, "search", "channel", "n_best", *_WRITTEN_OTHERWISE),
+            (*_SEARCHING, "search", "channel", "n_best", "draft", *_WRITTEN_OTHERWISE),
             "{forced} scores given outputs instead of searching; omit {other}.",
         ),
         Clash(
             "before",
-            [name for name in (*_WRITTEN_OTHERWISE, "channel") if name != "before"],
+            [name for name in (*_WRITTEN_OTHERWISE, "channel", "draft") if name != "before"],
             "{before} continues exact tokens by beam search; omit {other}.",
         ),
         Clash(
@@ -150,6 +153,11 @@ class TranslateRequest(VerbRequest):
     fuse_weight: Weight | None = Field(
         default=None, description="Weight of the language model to fuse with; 0 turns it off."
     )
+    draft: str | None = Field(
+        default=None,
+        description="Speculate with a draft: lookup, source, or a smaller model with the same vocabulary. It gives the "
+        "same outputs in fewer passes, by greedy search unless outputs are sampled.",
+    )
     replace_unknown: bool = Field(
         default=False,
         description="Replace an unknown word by the source word with the most attention (for models of words).",
@@ -211,17 +219,20 @@ def helpers_of(
     channel_weight: float | None = None,
     prior: object = None,
     prior_weight: float | None = None,
+    draft: object = None,
 ) -> dict[str, Any]:
     """Return the request fields for models that help a translator; they may be loaded models or folders.
 
     The language model `fuse` takes part in each step of the search. `channel`, a translator of the reverse direction,
-    and the language model `prior` rerank the outputs of the beam.
+    and the language model `prior` rerank the outputs of the beam. A `draft` proposes tokens: a model, or one of
+    `DRAFTS`.
     """
     models = {"fuse": fuse, "channel": channel, "prior": prior}
     weights = {"fuse_weight": fuse_weight, "channel_weight": channel_weight, "prior_weight": prior_weight}
     names = {name: _name_of(model) for name, model in models.items()}
     refuse_idle(TranslateRequest.unchecked(**names, **weights))
-    return {name: (names | weights)[name] for kind in models for name in (kind, f"{kind}_weight")}
+    given = {name: (names | weights)[name] for kind in models for name in (kind, f"{kind}_weight")}
+    return given | {"draft": _name_of(draft)}
 
 
 def _name_of(model: object) -> ModelName | None:

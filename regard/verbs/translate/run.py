@@ -17,10 +17,11 @@ from regard.loading import Loaded
 from regard.tasks.translation.forcing import force_batch, forced_token_scores
 from regard.tasks.translation.lengths import check_length
 from regard.verbs.opening import model_in
+from regard.verbs.translate.drafting import Drafting, drafting_of
 from regard.verbs.translate.fusion import Fusion, as_language_model, fusion_of
 from regard.verbs.translate.model import TranslationModel, as_translator
 from regard.verbs.translate.plan import Piece, Plan, cutting_for, job_for, plan_for, whole_pieces
-from regard.verbs.translate.request import ModelName, TranslateRequest
+from regard.verbs.translate.request import DRAFTS, ModelName, TranslateRequest
 from regard.verbs.translate.reranking import Rank, by_channel, by_risk
 from regard.verbs.translate.search import find, writer_of
 from regard.verbs.translate.unknown import replace_unknown
@@ -84,9 +85,10 @@ def runner(
         return partial(_continue, model, plan, plan.before, place)
     fusion = None if plan.fuse is None else _fusion(model, *plan.fuse, find_language_model, place)
     if plan.risk is not None:
-        return partial(_search, model, plan, fusion, by_risk(model, plan.risk, plan.count))
+        return partial(_search, model, plan, fusion, None, by_risk(model, plan.risk, plan.count))
     rank = None if plan.channel is None else _by_channel(model, plan, find_translator, find_language_model)
-    return partial(_search, model, plan, fusion, rank)
+    drafting = None if plan.draft is None else _drafting(model, plan, plan.draft, find_language_model)
+    return partial(_search, model, plan, fusion, drafting, rank)
 
 
 def _score(model: TranslationModel, pieces: Sequence[Piece]) -> list[Translated]:
@@ -102,12 +104,17 @@ def _continue(
 
 
 def _search(
-    model: TranslationModel, plan: Plan, fusion: Fusion | None, rank: Rank | None, pieces: Sequence[Piece]
+    model: TranslationModel,
+    plan: Plan,
+    fusion: Fusion | None,
+    drafting: Drafting | None,
+    rank: Rank | None,
+    pieces: Sequence[Piece],
 ) -> list[Translated]:
     """Translate pieces by a search; a watcher sees one more pass over the best outputs."""
     texts = [piece.text for piece in pieces]
     with without_watching():
-        results = find([model.task, *model.others], pieces, plan, fusion)
+        results = find([model.task, *model.others], pieces, plan, fusion, drafting)
         if rank is not None:
             results = rank(texts, results)
     if is_watched() and texts:
@@ -150,6 +157,13 @@ def _fusion(
 ) -> Fusion | None:
     place = place or ("the translator's folder" if model.folder is None else str(model.folder))
     return fusion_of(model, find(name), weight, called(name, "the model to fuse with"), place)
+
+
+def _drafting(model: TranslationModel, plan: Plan, draft: ModelName, find: Callable[[ModelName], Loaded]) -> Drafting:
+    if model.others:
+        raise Fault("A draft helps one model to write, not an ensemble; omit it.")
+    drafter = None if draft in DRAFTS else find(draft)
+    return drafting_of(model, drafter or str(draft), plan.options, called(draft, "the model of the draft"))
 
 
 def _by_channel(

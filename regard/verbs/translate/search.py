@@ -29,6 +29,7 @@ from regard.tasks.translation.joining import writer_for
 from regard.tasks.translation.lengths import target_tokens
 from regard.tasks.translation.reserving import Reserving, can_reserve
 from regard.tasks.translation.task import Translation
+from regard.verbs.translate.drafting import Drafting
 from regard.verbs.translate.fusion import Fusion
 from regard.verbs.translate.phrasing import search_goal, span_of
 from regard.verbs.translate.plan import Piece, Plan
@@ -87,17 +88,22 @@ def _normal(texts: Sequence[str]) -> list[str]:
 
 @torch.no_grad()
 def find(
-    tasks: Sequence[Translation], pieces: Sequence[Piece], plan: Plan, fusion: Fusion | None = None
+    tasks: Sequence[Translation],
+    pieces: Sequence[Piece],
+    plan: Plan,
+    fusion: Fusion | None = None,
+    drafting: Drafting | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the outputs for each piece, best first or in the order drawn; several tasks form an ensemble.
 
     Pieces of similar length are searched together, as many as the memory allows, and the order is kept. Samples depend
-    on the key of a piece. The search aims at required phrases only if outputs of a plain search lack them.
+    on the key of a piece. With a `drafting`, pieces are searched one by one. The search aims at required phrases only
+    if outputs of a plain search lack them.
     """
     constraints = _constraints(plan, pieces)
     _check_constraints(plan, constraints)
     writer = writer_of(tasks, plan.options)
-    search = _Search(tasks[0], fusion.writer(writer) if fusion else writer, plan, fusion, pieces, constraints)
+    search = _Search(tasks[0], fusion.writer(writer) if fusion else writer, plan, fusion, drafting, pieces, constraints)
     outputs: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in pieces]
     lengths = {number: len(row) + 1 for number, row in search.rows.items()}
     goals = search.goals
@@ -146,6 +152,7 @@ class _Search:
     writer: Stepwise
     plan: Plan
     fusion: Fusion | None
+    drafting: Drafting | None
     pieces: Sequence[Piece]
     asked: Constraints
 
@@ -171,7 +178,8 @@ class _Search:
         """Captured steps to search with, if this plan and writer allow them."""
         plan = self.plan  # the first search bars nothing and aims at nothing
         plain = not (plan.begins or plan.draws) and plan.allowed is None and is_plain(plan.options)
-        return captures_for(self.task) if plain and self.writer is self.task else None
+        plain = plain and self.writer is self.task and self.drafting is None
+        return captures_for(self.task) if plain else None
 
     def outputs_by_number(self, has_goals: bool, numbers: list[int]) -> dict[int, list[Hypothesis]]:
         """Return the outputs of one batch by number; with `has_goals`, the search aims at the required phrases."""
@@ -186,6 +194,9 @@ class _Search:
         options, fusion, keys = self.plan.options, self.fusion, [self.pieces[number].key for number in numbers]
         limits = self.task.limits(batch, options)
         demands = self._demands(numbers, has_goals, barred)
+        if self.drafting is not None:
+            pieces = [self.pieces[number] for number in numbers]
+            return self.drafting.search(pieces, batch, limits, demands, self.plan.draws)
         if fusion is not None:
             limits = fusion.limits(limits, options)
             return fusion.part(self._search_plainly(batch, limits, keys, demands))
