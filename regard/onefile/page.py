@@ -35,7 +35,7 @@ class Desk(NamedTuple):
 
 DESKS = {
     "translate": Desk("onefile/translate.html", "onefile/page.js", (*_COMMON, "tree.css")),
-    "answer": Desk("onefile/answer.html", "onefile/answering-page.js", (*_COMMON, "tags.css")),
+    "answer": Desk("onefile/answer.html", "onefile/answering-page.js", (*_COMMON, "tags.css", "next.css")),
     "write": Desk("onefile/write.html", "onefile/writing-page.js", (*_COMMON, "write.css", "next.css")),
 }
 

@@ -93,14 +93,14 @@ export function attentionModes(tokenisers, source, target, { cross, encoder, dec
 
 /**
  * All attention of a model within the text that it reads, and to it when it answers; `labels` are those of its tokens.
- * @type {(side: string, looks: Float32Array[][], labels: (byWord: boolean) => Labels,
+ * @type {(looks: Float32Array[][], labels: (byWord: boolean) => Labels,
  *   pooled?: { weights: Float32Array, name: string } | null) => any}
  */
-export function attentionWithin(side, looks, labels, pooled = null) {
+export function attentionWithin(looks, labels, pooled = null) {
   /** @type {(byWord: boolean) => any} */
   const mode = (byWord) => {
     const places = labels(byWord);
-    const within = { [side]: sideOf(places, places, looks, (block) => `blocks.${block}`) };
+    const within = { within: sideOf(places, places, looks, (block) => `blocks.${block}`) };
     if (!pooled) return within;
     const answer = { texts: [pooled.name], places: [0] };
     return { ...within, pooling: sideOf(answer, places, [[pooled.weights]], () => "pooling") };

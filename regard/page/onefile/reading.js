@@ -103,7 +103,7 @@ function withFirst(first, { texts, places }) {
  */
 function attentionOf(text, looks, labels, pooled = null) {
   const shown = { text: visibleWord(text), language: "" };
-  return { source: shown, target: shown, modes: attentionWithin("encoder", looks, labels, pooled) };
+  return { source: shown, target: shown, modes: attentionWithin(looks, labels, pooled) };
 }
 
 /** @type {(data: any, run: Run) => Answer} */

@@ -199,7 +199,7 @@ function nextTokens(tokeniser, read, logs, shown, sample) {
 /** @type {(tokeniser: Tokeniser, memory: Memory) => any} */
 function lookingBack(tokeniser, { tokens, looks }) {
   const text = { text: visibleWord(textOfTokens(tokeniser, tokens)), language: "" };
-  const modes = attentionWithin("decoder", looks, (byWord) => labelsOf(tokeniser, tokens, byWord));
+  const modes = attentionWithin(looks, (byWord) => labelsOf(tokeniser, tokens, byWord));
   return { source: text, target: text, modes };
 }
 
