@@ -40,7 +40,7 @@ def test_an_engine_writes_what_was_tuned(tuned: Path) -> None:
     assert engine is not None
     theirs = engine.translations(TEXTS, engine.decoding)
     plain = model.translate(TEXTS)
-    model.task.round_as("int8")
+    model.task.model.round_as("int8")
     rounded = model.translate(TEXTS)
     assert [output.text for output in rounded] == [output.text for output in theirs]
     assert all(output.text for output in rounded)

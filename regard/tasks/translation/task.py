@@ -19,14 +19,13 @@ from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.hardware.precision import check_cell
 from regard.models.freezing import check_parts, freeze
-from regard.models.rounding import Scheme
 from regard.models.shapes import ShapesOnly
 from regard.models.transformer.packing import obstacle, serves
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors, mean, perplexity
 from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
-from regard.tasks.translation.objectives import CrossEntropy, Objective, Taught, forced, objective_for
+from regard.tasks.translation.objectives import CrossEntropy, Objective, Taught, forced, objective_for, taught
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
 from regard.tasks.translation.translator_description import token_facts
@@ -181,7 +180,7 @@ class Translation(NetworkTask["TrainingPairs"]):
             raise RuntimeError("the batch size must be set before a translator learns")
         freeze(self.model, training.freeze)
         if training.quantise != "none":
-            self.round_as(training.quantise)
+            self.model.round_as(training.quantise)
         fast = training.fast and training.precision != "float32"  # in float32 the kernels are too large for many GPUs
         cutter = PairCutter(prepared.train, self.source, self.target, self.model.options.longest - 1)
         sampling = recipe.data.tokeniser.sampling > 0
@@ -193,22 +192,12 @@ class Translation(NetworkTask["TrainingPairs"]):
             capacity=training.batch_tokens if fast else 0,
         )
 
-    def round_as(self, scheme: Scheme) -> None:
-        """Compute as an engine does that stores the weights in this scheme; only some networks can."""
-        network: Any = self.model
-        network.round_as(scheme)
-
     def learn_from_teachers(self, teachers: "Sequence[Translation]", weight: float, temperature: float) -> None:
         """Learn also from what these translators, with the same tokens, would write at each place."""
-        if type(self.objective) is not CrossEntropy:
-            raise Fault(
-                "training.teachers needs a model that minimises plain cross-entropy: without model.copies, model.ctc, "
-                "model.hard = 'reinforce' or training.consistency."
-            )
         if any(type(teacher) is not Translation for teacher in teachers):
             raise Fault("A translator of training.teachers must write token after token, without copying words.")
         networks = [teacher.eval().requires_grad_(False).model for teacher in teachers]
-        self.objective = Taught(self.objective.label_smoothing, networks, weight, temperature)
+        self.objective = taught(self.objective, networks, weight, temperature)
 
     def _can_pack(self, longest: int) -> bool:
         """Return True if the network, and its teachers if it has any, can read packed sentences of this length."""
