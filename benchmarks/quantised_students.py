@@ -134,7 +134,7 @@ def score(folder: Path, scheme: Any, lines: int | None, copies: Path) -> dict[st
 
     model: Any = regard.load(folder)
     if scheme != "none":
-        model.task.round_as(scheme)
+        model.task.model.round_as(scheme)
     data = from_split(model, folder, "test")
     sources, references = data.sources[:lines], [texts[:lines] for texts in data.references]
     outputs = [output.text for output in model.translate(sources)]

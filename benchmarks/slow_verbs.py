@@ -185,6 +185,7 @@ ENDLESS = {"prompt": "a", "when_full": "forget", "past_end": True}
 SHORT_TEXT = {"text": "Ana reads.", "explain": False}
 WORD = {"text": "a"}
 BY_TORCH = {"engine": "torch"}
+EVERY_WAY = {"method": "all", "trust": True}
 CODES = {"source": "src", "target": "tgt"}
 TRANSLATOR = Subject(translator, "/v1/translate", SHORT_TEXT)
 LISTENER = Subject(toy("ctc", width=256, layers=2), "/v1/transcribe", {"sounds": [silence(0.3)]})
@@ -227,6 +228,11 @@ CASES = (
     Case("/v1/beam", "250 letters, beam 16", TRANSLATOR, lambda: {"text": "a" * 250, "beam": 16}, WORD),
     Case("/v1/forward", "60 letters, every layer", TRANSLATOR, lambda: {"text": "a" * 60}, WORD),
     Case("/v1/forward", "60 words, every layer", WRITER, lambda: {"text": "a b " * 30}, WORD),
+    Case(
+        "/v1/why", "30 letters, all methods", TRANSLATOR, lambda: {"input": "a" * 30, "method": "all"}, {"input": "a"}
+    ),
+    Case("/v1/why", "60 words, all methods", WRITER, lambda: {"input": "a b " * 30, "method": "all"}, {"input": "a"}),
+    Case("/v1/examples", "none are allowed", TRANSLATOR, lambda: {"text": "a"}, WORD),
     Case("/v1/answer", "1 text of 50,000 letters", READER, lambda: {"inputs": ["a b " * 12_500]}),
     Case("/v1/answer", "1,000 texts of 50 letters", READER, lambda: {"inputs": ["a b c d e " * 5] * 1000}),
     Case("/v1/answer", "1,000 pictures", SEER, lambda: {"inputs": [flag()] * 1000}),

@@ -7,6 +7,8 @@ The main functions, each with its own `help`:
 - `regard.distil(teacher, text, out=…)` trains a small student of a translator, and returns it.
 - `regard.evaluate(model)` scores a model on its own test data or on files.
 - `regard.compare(recipe, vary)` trains variants of a recipe and tests which differences are significant.
+- `regard.back_translate(model, file, out)` makes training pairs from text of one language.
+- `regard.filter_pairs(pairs, out)` keeps the good pairs of a corpus.
 - `regard.register(plugin)` adds families, metrics and more from your own package.
 - `regard.watching(model)` collects the weights of every attention inside a `with` block.
 - `regard.editing(model, edits)` changes weights, heads and outputs inside a `with` block; `regard.Edit` is one change,
@@ -26,7 +28,7 @@ from regard.base.notebook import Pictured
 from regard.base.version import __version__
 
 if TYPE_CHECKING:
-    from regard.api import compare, distil, evaluate, train
+    from regard.api import back_translate, compare, distil, evaluate, filter_pairs, train
     from regard.attention.editing import editing
     from regard.attention.watch import watching
     from regard.base.edits import Edit, Edits
@@ -40,10 +42,12 @@ __all__ = [
     "Fault",
     "Model",
     "__version__",
+    "back_translate",
     "compare",
     "distil",
     "editing",
     "evaluate",
+    "filter_pairs",
     "load",
     "register",
     "train",
@@ -55,10 +59,12 @@ _LAZY = {
     "Edits": "regard.base.edits",
     "Fault": "regard.base.faults",
     "Model": "regard.model",
+    "back_translate": "regard.api",
     "compare": "regard.api",
     "distil": "regard.api",
     "editing": "regard.attention.editing",
     "evaluate": "regard.api",
+    "filter_pairs": "regard.api",
     "load": "regard.model",
     "register": "regard.base.plugins",
     "train": "regard.api",

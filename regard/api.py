@@ -1,4 +1,4 @@
-"""The Python functions besides `regard.load`: train, evaluate and compare models, as the commands do."""
+"""The Python functions besides `regard.load`: train, evaluate and compare models and make data, as the commands do."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +23,12 @@ from regard.runs.compare.running import Manner, folder_of, run_comparison
 from regard.runs.distil.request import DistilRequest
 from regard.runs.distil.run import distil as distil_student
 from regard.runs.evaluate_model import EvaluationRequest, evaluate_model
+from regard.runs.filtering.asked import FilterRequest
+from regard.runs.filtering.filtering import Filtered
 from regard.runs.from_text.own_data import OwnFiles
+from regard.runs.mono.asked import AskedTexts
+from regard.runs.mono.back_translating import back_translate as write_pairs
+from regard.runs.mono.back_translating import writing_of
 from regard.runs.request import Tables, TrainingRequest, recipe_of
 from regard.runs.start import console_audience, silent_audience, start_training
 from regard.verbs.translate.request import helpers_of
@@ -48,6 +53,10 @@ def train(
     columns: str | None = None,
     header: bool | None = None,
     languages: str | None = None,
+    mono: File | Sequence[File] = (),
+    back: File | None = None,
+    forward: File | None = None,
+    mono_share: float | None = None,
     from_: File | None = None,
     old_share: float | None = None,
     out: File | None = None,
@@ -63,25 +72,21 @@ def train(
 
     - `recipe`: a name, a TOML file or a table, as {"family": "ngram", "data": …}; `settings`: {"training.steps": 200};
     - or text files instead: `source` and `target`, or `pairs`; validation files likewise; `languages` such as "en-pt";
-    - with a recipe, `data` replaces all files that it names; `valid_data` and `test_data` are further splits;
-    - `columns` of pairs or data by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
+    - with a recipe, `data`, `valid_data` and `test_data` replace all files that it names; `columns` of pairs or data
+      by number or name, as in "1+3:2" or "text:label"; `header`: whether line 1 names them;
+    - `mono`: text of one language for `mono_share` of the pairs; a model `back` or `forward` writes the other side;
     - `from_`: a model folder to fine-tune; with text files, `old_share` mixes in that share of its own training text;
-    - `out`: the folder for the run and its model (runs/NAME); if it already holds a run, `resume` continues it and
-      `overwrite` replaces it, otherwise it is refused;
-    - `minutes`: plan the run to finish in this time; with `resume`, stop after it;
-    - `processes`: number of processes, restarted up to `restarts` times when one fails; `quiet`: print nothing.
+    - `out`: the folder for the run and its model (runs/NAME); `resume` continues or `overwrite` replaces a run in it;
+    - `minutes`: time to plan for; `processes`: their number, restarted up to `restarts` times; `quiet`: print nothing.
     """
     request = TrainingRequest(
         recipe=str(recipe) if isinstance(recipe, Path) else recipe,
         settings=[*settings_of(settings or {}), *([f"seed={seed}"] if seed is not None else [])],
-        source=_path(source),
-        target=_path(target),
-        pairs=_paths(pairs),
-        valid_source=_path(valid_source),
-        valid_target=_path(valid_target),
-        valid_pairs=_paths(valid_pairs),
+        **_text_files("", source, target, pairs),
+        **_text_files("valid_", valid_source, valid_target, valid_pairs),
         tables=Tables(_paths(data), _paths(valid_data), _paths(test_data), columns, header),
         languages=languages,
+        mono=AskedTexts(_paths(mono), _path(back), _path(forward), mono_share),
         start=_path(from_),
         old_share=old_share,
         out=_path(out),
@@ -92,6 +97,11 @@ def train(
         restarts=restarts,
     )
     return load(_train(request, quiet))
+
+
+def _text_files(prefix: str, source: File | None, target: File | None, pairs: File | Sequence[File]) -> dict[str, Any]:
+    """Return the fields of a request for the text files of a split."""
+    return {f"{prefix}source": _path(source), f"{prefix}target": _path(target), f"{prefix}pairs": _paths(pairs)}
 
 
 def _train(request: TrainingRequest, quiet: bool) -> Path:
@@ -112,6 +122,7 @@ def distil(
     out: File,
     student: Literal["base", "tiny", "micro"] = "base",
     decoder: Literal["attention", "ssru", "gru"] = "attention",
+    int8: bool = False,
     targets: Literal["best", "n-best", "nearest", "reference"] = "best",
     n: int | None = None,
     beam: int | None = None,
@@ -129,7 +140,7 @@ def distil(
 
     - `text`: sentences to teach, or pairs (.tsv); by default the teacher's training text; `reference`: translations;
     - `student`: its size, at most a quarter, a tenth or a twentieth of the teacher's parameters; `decoder`: attention
-      to all that was written, or a recurrent cell;
+      to all that was written, or a recurrent cell; `int8`: train it rounded as 8-bit engines compute;
     - `targets`: the teacher's best output, its `n` best, that of `n` nearest to the reference, or the reference itself;
     - `beam`: of the teacher; `words`: share of its distribution over each word in the loss, at a `temperature`;
     - `settings` and `seed` change the student's recipe, and `minutes` plan its training;
@@ -143,6 +154,7 @@ def distil(
         _path(reference),
         student,
         decoder,
+        int8,
         targets,
         n,
         beam,
@@ -264,6 +276,90 @@ def compare(
     if runs.comparison is None:
         raise runs.failure()
     return runs.comparison
+
+
+@naming_arguments
+def back_translate(
+    model: File,
+    file: File,
+    out: File,
+    *,
+    beam: int | None = None,
+    sample: bool = False,
+    top_k: int | None = None,
+    noise: bool = False,
+    seed: int = 0,
+    precision: Literal["float32", "bf16"] = "float32",
+    workers: int = 1,
+    resume: bool = False,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> str:
+    """Translate text of the target language back into the source language, as `regard back-translate` does.
+
+    Each line of `out` has the machine's text, a tab, and the line of `file`. The model translates the target language
+    into the source language, by beam search, with `noise` in its outputs, or by `sample`. Return a sentence on how many
+    lines were kept and dropped, and why.
+    """
+    writing = writing_of(beam=beam, sample=sample, top_k=top_k, noise=noise, seed=seed, precision=precision)
+    progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
+    with progress() as report:
+        return write_pairs(
+            Path(model),
+            Path(file),
+            Path(out),
+            writing,
+            workers,
+            resume=resume,
+            overwrite=overwrite,
+            progress=report,
+            say=say,
+        )
+
+
+@naming_arguments
+def filter_pairs(
+    pairs: File,
+    out: File,
+    *,
+    languages: str | None = None,
+    model: File | Sequence[File] = (),
+    language_model: File | Sequence[File] = (),
+    side: Literal["source", "target"] = "target",
+    vectors: File | Sequence[File] = (),
+    keep: float | None = None,
+    at_least: Mapping[str, float] | None = None,
+    scores: bool = False,
+    columns: str | None = None,
+    header: bool | None = None,
+    examples: int = 3,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> Filtered:
+    """Write the good pairs of a file to `out`, as `regard data filter` does, and return what was kept and dropped.
+
+    Criteria are `languages` such as "en-pt", one or two translators (`model`), language models of one `side`, and
+    models whose sentence `vectors` are compared. Pairs below `at_least`, such as {"model": -2.5}, are dropped, and of
+    the others the share `keep` of all pairs is kept, the best by their mean rank.
+    """
+    asked = FilterRequest(
+        pairs=Path(pairs),
+        out=Path(out),
+        languages=languages,
+        models=_paths(model),
+        language_models=_paths(language_model),
+        side=side,
+        vectors=_paths(vectors),
+        keep=keep,
+        at_least=[f"{name}={value}" for name, value in (at_least or {}).items()],
+        scores=scores,
+        columns=columns,
+        header=header,
+        examples=examples,
+        overwrite=overwrite,
+    )
+    with (_silence if quiet else console_progress)() as report:
+        return asked.run(report)
 
 
 def settings_of(table: Mapping[str, Any], above: str = "") -> Iterator[str]:

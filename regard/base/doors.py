@@ -52,6 +52,14 @@ class Limits(Options):
         default=2_000_000, ge=1, description="Most attention weights, or numbers of a forward pass, in one answer."
     )
     vectors: int = Field(default=2_000_000, ge=1, description="Most numbers of vectors in one answer.")
+    units: int = Field(
+        default=1000, ge=1, description="Most units of an input to explain: tokens, patches, frames, nodes."
+    )
+    examples: int = Field(
+        default=0,
+        ge=0,
+        description="Most training texts to compare with at /v1/examples; 0 shows nobody any training text.",
+    )
     nodes: int = Field(default=5000, ge=1, description="Most hypotheses of a beam in one answer.")
     seconds: float = Field(default=60.0, gt=0, le=3600, description="Most seconds for a request, including waiting.")
     waiting: int = Field(default=4096, ge=1, description="Most sentences that may wait for one model.")

@@ -115,6 +115,12 @@ def read_manifest(folder: Path) -> dict[str, list[str]]:
     raise Fault(f"{path} is damaged: it is not a list of files and their checksums.")
 
 
+def model_checksum(folder: Path) -> str:
+    """Return one checksum for everything that decides what a model writes."""
+    files = {name: sums for name, sums in read_manifest(folder).items() if name != SCORES}
+    return checksum(json.dumps(files, sort_keys=True).encode())
+
+
 def write_manifest(folder: Path, files: Mapping[str, list[str]]) -> None:
     """Write which contents the files of a folder may have."""
     text = json.dumps({"checksum": "sha256", "files": dict(sorted(files.items()))}, indent=1)

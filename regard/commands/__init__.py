@@ -13,6 +13,7 @@ COMMANDS: dict[str, Room] = {
     "train": Room("regard.commands.train:command", "Train a model from a recipe or from text files."),
     "distil": Room("regard.commands.distil:command", "Train a small, fast student of a translator."),
     "translate": ROOMS["translate"],
+    "back-translate": Room("regard.commands.back_translate:command", "Make training pairs from text of one language."),
     "answer": ROOMS["answer"],
     "caption": ROOMS["caption"],
     "transcribe": ROOMS["transcribe"],

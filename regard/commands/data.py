@@ -1,16 +1,18 @@
-"""`regard data`: list data sets with their licences, download them, and check prepared ones."""
+"""`regard data`: list data sets with their licences, download them, check prepared ones, and filter pairs."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from regard.commands.data_filter import command as filter_pairs
 from regard.console import console_progress, print_json, say_table
 from regard.data.catalogue.entries import Entry, data_folder, entries, find, presence
 from regard.data.catalogue.get import get as get_set
 from regard.data.catalogue.get import lacking, unverified
 
-app = typer.Typer(add_completion=False, help="List data sets, download them, and check prepared data.")
+app = typer.Typer(add_completion=False, help="List data sets, download them, check prepared data, and filter pairs.")
+app.command("filter")(filter_pairs)
 
 _AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

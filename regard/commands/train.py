@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from regard.base.faults import Fault
 from regard.console import options, remark
 from regard.console.inputs import example_command
 from regard.data.catalogue.unpack import bare
+
+if TYPE_CHECKING:
+    from regard.runs.request import TrainingRequest
 
 Recipe = Annotated[
     str | None,
@@ -45,6 +48,25 @@ OldShare = Annotated[
     float | None, typer.Option(min=0, max=0.95, help="With --from: share of MODEL's own training text to mix in.")
 ]
 
+Texts = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--mono", metavar="FILE", help="Text of one language to learn from too, copied without a model; repeatable."
+    ),
+]
+Back = Annotated[
+    Path | None,
+    typer.Option(metavar="MODEL", help="With --mono in the target language: this model writes the sources."),
+]
+Forward = Annotated[
+    Path | None,
+    typer.Option(metavar="MODEL", help="With --mono in the source language: this model writes the targets."),
+]
+Share = Annotated[
+    float | None,
+    typer.Option("--mono-share", min=0, max=1, help="Share of the training pairs that come from --mono, such as 0.5."),
+]
+
 Processes = Annotated[
     int | None, typer.Option(min=1, max=4096, help="Train with N processes on this machine, one thread each.")
 ]
@@ -68,6 +90,10 @@ def command(
     columns: options.Columns = None,
     header: options.Header = None,
     languages: Annotated[str | None, typer.Option(help="Source and target language, such as en-pt.")] = None,
+    mono: Texts = None,
+    back: Back = None,
+    forward: Forward = None,
+    mono_share: Share = None,
     start: Start = None,
     old_share: OldShare = None,
     out: Out = None,
@@ -82,14 +108,13 @@ def command(
 ) -> None:
     """Train a RECIPE, optionally on your own --data, or train a translator on --source and --target or --pairs."""
     began = time.monotonic()  # the imports below take seconds, which count towards --minutes
+    from regard.runs.mono.asked import AskedTexts
     from regard.runs.request import Tables, TrainingRequest
-    from regard.runs.start import console_audience, start_training
 
-    if recipe is not None and _holds_pairs(recipe):
-        pairs, recipe = _only(pairs, data, Path(recipe)), None
+    recipe, pairs = _recipe_or_pairs(recipe, pairs, data)
     request = TrainingRequest(
-        recipe=recipe,
-        settings=[*(settings or []), *([f"seed={seed}"] if seed is not None else [])],
+        recipe,
+        [*(settings or []), *([] if seed is None else [f"seed={seed}"])],
         source=source,
         target=target,
         pairs=pairs or (),
@@ -98,6 +123,7 @@ def command(
         valid_pairs=valid_pairs or (),
         tables=Tables(data or (), valid_data or (), test_data or (), columns, header),
         languages=languages,
+        mono=AskedTexts(mono or (), back, forward, mono_share),
         start=start,
         old_share=old_share,
         out=out,
@@ -109,6 +135,13 @@ def command(
         restarts=restarts,
         dry_run=dry_run,
     )
+    _train(request)
+
+
+def _train(request: "TrainingRequest") -> None:
+    """Train as requested and print the result of a run that has just finished; exit with 130 if it was interrupted."""
+    from regard.runs.start import console_audience, start_training
+
     run = start_training(request, console_audience())
     if run.interrupted:
         raise typer.Exit(130)
@@ -116,17 +149,17 @@ def command(
         say_result(run.folder)
 
 
-def _holds_pairs(name: str) -> bool:
-    """Return True if the name of the argument is that of a file of pairs rather than a recipe."""
-    return Path(bare(name)).suffix in (".tsv", ".txt", ".parquet", ".arrow")
-
-
-def _only(pairs: list[Path] | None, data: list[Path] | None, file: Path) -> list[Path]:
+def _recipe_or_pairs(
+    name: str | None, pairs: list[Path] | None, data: list[Path] | None
+) -> tuple[str | None, list[Path] | None]:
+    """Return the recipe that the argument names and the files of pairs, of which the argument may be one."""
+    if name is None or Path(bare(name)).suffix not in (".tsv", ".txt", ".parquet", ".arrow"):
+        return name, pairs
     if pairs:
-        raise Fault(f"{file} and --pairs {pairs[0]} are two files of pairs; name both with --pairs to learn from both.")
+        raise Fault(f"{name} and --pairs {pairs[0]} are two files of pairs; name both with --pairs to learn from both.")
     if data:
-        raise Fault(f"{file} is a file of data, not a recipe; --data goes with a recipe, as in `regard train trec`.")
-    return [file]
+        raise Fault(f"{name} is a file of data, not a recipe; --data goes with a recipe, as in `regard train trec`.")
+    return None, [Path(name)]
 
 
 def say_result(folder: Path) -> None:

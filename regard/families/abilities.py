@@ -13,7 +13,7 @@ from regard.tasks import TASKS
 
 _OUTPUT = ("translate", "generate", "caption", "transcribe", "answer", "speak", "draw")
 _VECTORS = ("embed", "neighbours", "analogy", "map")
-_LOOKING = ("look", "attention", "next", "beam", "forward", "heads")
+_LOOKING = ("look", "attention", "next", "beam", "forward", "why", "examples", "heads")
 # Verbs that serve the same purpose, the likelier first; some are only addresses of the server.
 PURPOSES = (_OUTPUT, _VECTORS, _LOOKING)
 # All verbs, in the order in which people see them.

@@ -19,6 +19,7 @@ from regard.base.plugin_record import PLUGINS
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import Options, Recipe, TextRecipe, apply_settings, differences, write
 from regard.base.version import __version__
+from regard.data.corpora.options import PairData
 from regard.families import check_recipe, plugin_record, task_class, with_settings
 from regard.families.abilities import has
 from regard.hardware.devices import pick_device
@@ -75,6 +76,10 @@ def open_run(
         recipe = recipe.model_copy(update={"data": _settle(recipe.data, None)})
     start = _start(recipe, run_folder)
     kind, place = task_class(recipe), data_folder(recipe, run_folder.folder)
+    if writes and isinstance(recipe.data, PairData) and recipe.data.mono:
+        from regard.runs.mono.for_run import write_mono  # loads what translates, which few runs need
+
+        write_mono(recipe.data, place, progress, remark)
     prepared = kind.prepare(recipe, place, progress, remark, start_files(recipe, run_folder))
     check_room(recipe, prepared.files())
     if plan is not None and not run_folder.exists() and (settings := plan(recipe, prepared, run_folder)):

@@ -16,6 +16,7 @@ from regard.families import check_settings, recipe_kind
 from regard.runs.from_text.defaults import TextFiles, recipe_for
 from regard.runs.from_text.fine_tuning import recipe_from
 from regard.runs.from_text.own_data import OwnFiles, check_columns, with_own_data
+from regard.runs.mono.asked import AskedTexts
 from regard.runs.recipes import recipe_text
 from regard.training.checkpoint import RunFolder, read_recipe
 from regard.training.options import TrainingOptions
@@ -28,8 +29,12 @@ def bend(table: dict[str, Any], settings: Sequence[str], is_own: bool) -> dict[s
     defaults.
     """
     whole, from_user = apply_settings(table, settings), apply_settings(table if is_own else {}, settings)
-    if "start_from" in whole and "family" not in whole:  # the parent's family is read later
-        return table
+    if "start_from" in whole and "family" not in whole:
+        folder = Path(str(whole["start_from"])).expanduser()
+        if not RunFolder(folder).exists():
+            return table  # refused when the run is opened
+        parent = read_recipe(folder)
+        whole = {name: parent[name] for name in ("family", "task") if name in parent} | whole
     kind = recipe_kind(whole)
     training = kind.model_fields["training"].annotation
     if isinstance(training, type) and issubclass(training, TrainingOptions):
@@ -91,6 +96,7 @@ class TrainingRequest:
     valid_pairs: Sequence[Path] = ()
     tables: Tables = field(default_factory=Tables)
     languages: str | None = None
+    mono: AskedTexts = field(default_factory=AskedTexts)
     start: Path | None = None
     old_share: float | None = None
     out: Path | None = None
@@ -121,12 +127,17 @@ def plan_of(request: TrainingRequest) -> RunPlan:
     if text:
         further = (tuple(request.pairs[1:]), tuple(request.valid_pairs[1:]))
         plan = _plan_files(
-            request, TextFiles(text, valid, request.languages, *further, request.tables.columns, request.tables.header)
+            request,
+            TextFiles(
+                text, valid, request.languages, *further, request.tables.columns, request.tables.header, request.mono
+            ),
         )
     elif request.recipe is not None:
         plan = _plan_recipe(request.recipe)
         if request.tables.data:
             plan.table.update(with_own_data(plan.table, _own_files(request)))
+        if request.mono:
+            _add_mono(plan.table, request.mono)
     else:
         plan = RunPlan(_recipe_of_run(request.out))
     if request.start is not None:
@@ -134,11 +145,20 @@ def plan_of(request: TrainingRequest) -> RunPlan:
     return replace(plan, table=bend(plan.table, request.settings, plan.is_own))
 
 
+def _add_mono(table: dict[str, Any], texts: AskedTexts) -> None:
+    """Add texts of one language to the data of a translator's recipe, in place."""
+    data = table.get("data", {})
+    if "family" in table and recipe_kind(table).model_fields["data"].annotation is not PairData:
+        raise Fault(f"--mono adds text to the pairs of a translator, and a {table['family']} learns from none.")
+    table["data"] = {**data, "mono": [*data.get("mono", []), *texts.table()]}
+
+
 def _check(request: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ...]) -> None:
     """Refuse contradictions, and paths that cannot be written into a recipe."""
     if request.recipe is not None and text:
         raise Fault("Give a recipe or text files, not both. To train a recipe on your own files, use --data FILE.")
     _check_own_data(request, bool(text))
+    request.mono.check(bool(text) or request.recipe is not None)
     if request.restarts and request.processes is None:
         raise Fault("--restarts needs --processes; processes started by another tool must be restarted by that tool.")
     if request.resume and request.overwrite:
@@ -157,6 +177,7 @@ def _check(request: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, 
         *request.tables.data,
         *request.tables.valid_data,
         *request.tables.test_data,
+        *request.mono.paths,
     )
     for path in (*files, *filter(None, (request.start, request.out))):
         try:

@@ -21,6 +21,10 @@ _FIRST = 500  # texts that show a language
 _REPORT_EVERY = 10_000
 
 
+class NoTrainingTexts(Fault):
+    """The training data of a model cannot be read."""
+
+
 class TrainingText(NamedTuple):
     """A text to learn from, and its translation or its label, if it has one."""
 
@@ -70,6 +74,11 @@ def first_texts(model: Loaded) -> list[str]:
     return [text.text for text in islice(training_texts(model), _FIRST)]
 
 
+def names_training_texts(model: Loaded) -> bool:
+    """Return True if the model's recipe names texts to learn from."""
+    return isinstance(getattr(model.recipe, "data", None), PairData | LanguageData | LabelledData)
+
+
 def training_texts(model: Loaded) -> Iterator[TrainingText]:
     """Yield the texts that the model's recipe names for training; refuse if they are gone."""
     data = getattr(model.recipe, "data", None)
@@ -84,7 +93,7 @@ def training_texts(model: Loaded) -> Iterator[TrainingText]:
         else:
             raise Fault("Its recipe names no texts to learn from.")
     except Fault as fault:
-        raise Fault(f"The training data of this model cannot be read: {fault}") from None
+        raise NoTrainingTexts(f"The training data of this model cannot be read: {fault}") from None
 
 
 def _labelled(data: LabelledData, example: Example) -> TrainingText:

@@ -86,11 +86,13 @@ class ServedModel(Served):
     def __init__(self, name: str, folder: Path) -> None:
         from regard.model import load
         from regard.serving.parts import pause_between_parts
+        from regard.verbs.look.reasons import explained_verbs
 
         self.name, self.folder, self._model = name, folder, load(folder)
         pause_between_parts(self.model.task)
         kind = TASKS[self.model.recipe.task]
         self.reads, self.gives, self.verb = input_kind(self.model.recipe), kind.gives, kind.verb
+        self._explained = explained_verbs(self.model)
 
     @property
     def origin(self) -> Path:
@@ -108,7 +110,8 @@ class ServedModel(Served):
     def can(self) -> Sequence[str]:
         verbs_with_door = {door.can for door in verb_doors()}
         verbs = [verb for verb in self.model.verbs if verb in verbs_with_door]
-        return [*verbs, "forward"] if is_followed(self.model.recipe.family, self.model.recipe.task) else verbs
+        followed = ["forward"] if is_followed(self.model.recipe.family, self.model.recipe.task) else []
+        return [*verbs, *followed, *self._explained]
 
     def describe(self) -> ModelAnswer:
         recipe = self.model.recipe
@@ -202,11 +205,13 @@ class ServedTranslator(FolderTranslator, Served):
     def can(self) -> Sequence[str]:
         always = ("translate", "sample", "force", "prefix", "constrain", "next", "beam", "embed")
         looks = ("attention",) if self.blocks else ()
-        return (*always, *looks, "forward") if is_followed(self.recipe["family"], "translation") else (*always, *looks)
+        followed = ("forward",) if is_followed(self.recipe["family"], "translation") else ()
+        return (*always, *looks, *followed, "why", "examples")
 
     @property
     def verbs(self) -> Sequence[str]:
-        return [verb for verb in ("translate", "embed", "attention", "next", "beam", "forward") if verb in self.can]
+        verbs = ("translate", "embed", "attention", "next", "beam", "forward", "why", "examples")
+        return [verb for verb in verbs if verb in self.can]
 
     def describe(self) -> TranslatorAnswer:
         return TranslatorAnswer(

@@ -74,7 +74,10 @@ def test_all_methods_name_those_without_a_meaning(tmp_path: Path, capsys: pytest
             ["--why", "occlusion", "--output", "Ana lê", "--word", "livro"],
             "The output has no word 'livro'; its words are",
         ),
-        (["--why", "occlusion", "--output", "Ana", "--word", "Ana", "--place", "1"], "give one of the two."),
+        (
+            ["--why", "occlusion", "--output", "Ana lê", "--word", "lê", "--place", "1"],
+            "Token 1 of the output belongs to 'Ana', not to 'lê'.",
+        ),
         (["--why", "occlusion", "--layer", "1"], "A layer and a head choose an attention; omit them with occlusion."),
         (["--why", "occlusion", "--beam"], "--beam and --why are views of different things; give one of them."),
         (["--why", "occlusion", "--side", "cross"], "--side chooses an attention; omit it with --why."),

@@ -20,6 +20,7 @@ from regard.verbs.answer.door import AnswerBody
 from regard.verbs.embed.door import EmbedBody
 from regard.verbs.generate.door import GenerateBody
 from regard.verbs.look.door import AttentionBody, BeamBody, ForwardBody, NextBody
+from regard.verbs.look.reasons_door import ExamplesBody, WhyBody
 from regard.verbs.translate.door import TranslateBody
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
@@ -51,6 +52,8 @@ BODIES = {
     NextBody: {"text": "Ana reads."},
     BeamBody: {"text": "Ana reads."},
     ForwardBody: {"text": "Ana reads."},
+    WhyBody: {"input": "Ana reads."},
+    ExamplesBody: {"text": "Ana reads."},
     AnswerBody: {"inputs": [3]},
     GenerateBody: {"prompt": "Ana"},
     EmbedBody: {"text": "Ana reads."},
@@ -59,7 +62,8 @@ NAMES = {kind: [field.alias or name for name, field in kind.model_fields.items()
 VALUES = st.sampled_from(
     [
         None, True, False, 0, 1, 2, 2.0, 2.5, -1, 2**31, 2**63, "", " ", "\x1c", "\x85", "\ufeff", "Eu", "auto",
-        "torch", "onnx", "ctranslate2", "chrf", "cider", "split", "refuse", "words", "mean", "cross", [], ["Eu"], [" "],
+        "torch", "onnx", "ctranslate2", "chrf", "cider", "split", "refuse", "words", "mean", "cross",
+        "attention", "lens", "patching", "l2", [], ["Eu"], [" "],
         ["Eu", "amo"], ["cross"], ["3", "3.0"], ["3."], ["3\n"],
         [["Eu"]], [["Eu"], ["amo"]], [[], []], [1], [0], [2.0], ["Eu", 1], [["Eu"], "amo"],
         {}, {"top_k": 3}, {"top_k": 3.0}, {"seed": -1}, {"groups": 2}, {"stop": "first"}, {"stop": None}, {"beam": 2},
@@ -120,6 +124,7 @@ def test_fields_that_do_not_go_together_are_described(client: httpx.Client, more
         ("beam", "BeamBody", {"text": ""}),
         ("forward", "ForwardBody", {"output": "a", "tokens": ["Eu"]}),
         ("forward", "ForwardBody", {"opened": ["first"]}),
+        ("examples", "ExamplesBody", {"by": "hand"}),
     ],
 )
 def test_so_are_those_of_the_views(client: httpx.Client, view: str, kind: str, more: dict[str, Any]) -> None:

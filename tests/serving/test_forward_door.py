@@ -80,7 +80,7 @@ def test_a_model_that_cannot_is_refused_with_what_it_can(followed: httpx.Client)
     assert [name for name, can in described.items() if "forward" in can] == ["forth", "gpt-run", "bert-run"]
     assert asked(followed, "luong", 400)["error"] == (
         "The model luong does not answer at /v1/forward: it gives a text for each text; use /v1/attention. It can "
-        "translate, embed, attention, next, beam."
+        "translate, embed, attention, next, beam, why, examples."
     )
     assert "/v1/forward" in followed.get("/openapi.json").json()["paths"]
 

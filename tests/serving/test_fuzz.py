@@ -18,7 +18,8 @@ from schemathesis.specs.openapi.checks import (
 from regard.base.doors import Door
 from regard.serving.app import every_door
 
-POSTS = ("/translate", "/detect", "/v1/translate", "/v1/attention", "/v1/next", "/v1/beam", "/v1/forward")
+LOOKING = ("attention", "next", "beam", "forward", "why", "examples")
+POSTS = ("/translate", "/detect", "/v1/translate", *(f"/v1/{view}" for view in LOOKING))
 QUIET = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -50,7 +51,7 @@ def described(running: str) -> Any:
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
-TRANSLATORS_CAN = (None, "translate", "attention", "next", "beam", "forward")
+TRANSLATORS_CAN = (None, "translate", *LOOKING)
 DESCRIBED = [door for door in every_door() if door.summary and door.can in TRANSLATORS_CAN]
 
 
@@ -126,6 +127,11 @@ def test_odd_texts_are_translated(client: httpx.Client, text: str) -> None:
 @pytest.mark.parametrize("text", ["Ana \udfff\x00 reads", "\u200b", "<b>🙂", "a" * 2000], ids=ascii)
 def test_odd_texts_are_looked_at(client: httpx.Client, view: str, text: str) -> None:
     answered(client, f"/v1/{view}", json.dumps({"text": text, "model": "forth"}).encode())
+
+
+@pytest.mark.parametrize("text", ["Ana \udfff\x00 reads", "\u200b", "<b>🙂", "a" * 2000], ids=ascii)
+def test_odd_texts_are_explained(client: httpx.Client, text: str) -> None:
+    answered(client, "/v1/why", json.dumps({"input": text, "method": "occlusion", "model": "forth"}).encode())
 
 
 def test_ten_thousand_empty_sentences(client: httpx.Client) -> None:

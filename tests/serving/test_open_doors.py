@@ -18,7 +18,7 @@ def test_what_no_model_can_is_refused_with_what_it_can(door: Door) -> None:
         answer = client.request(door.method, door.path, json={} if door.method == "POST" else None)
         described = client.get("/openapi.json").json()["paths"]
     assert answer.status_code == 404
-    looks = door.can in ("look", "attention", "next", "beam", "forward")
+    looks = door.can in ("look", "attention", "next", "beam", "forward", "why", "examples")
     instead = "it can" if looks else "use /v1/prophesy. It can"
     assert answer.json() == {
         "error": f"The model delphi does not answer at /v1/{door.can}: it gives riddles; {instead} prophesy, be silent."

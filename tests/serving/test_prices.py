@@ -26,6 +26,7 @@ from regard.verbs.embed.door import EmbedAnswer, EmbedBody
 from regard.verbs.generate.door import GenerateBody
 from regard.verbs.inputs import check_inputs
 from regard.verbs.look.door import ForwardBody
+from regard.verbs.look.reasons_door import ExamplesBody, WhyBody
 from regard.verbs.speak.door import SpeakBody, check_speech
 from regard.verbs.table import verb_doors
 from regard.verbs.transcribe.door import TranscribeBody
@@ -132,6 +133,9 @@ def test_a_small_file_that_holds_much_costs_more_than_a_large_one_that_holds_lit
         ("/v1/answer", AnswerBody(inputs=["abc", 7], beam=2), [8.0, 2.0]),
         ("/v1/forward", ForwardBody(text="abc"), [40.0]),  # a search by a beam of 4, and the pass
         ("/v1/forward", ForwardBody(text="abc", tokens=["a"]), [24.0]),
+        ("/v1/why", WhyBody(input="abc", method="gradient", output="a"), [12.0]),  # a gradient is three passes
+        ("/v1/why", WhyBody(input="abc", method="gradient"), [28.0]),
+        ("/v1/examples", ExamplesBody(text="abc", from_lines=10), [403.0]),
         ("/v1/neighbours", NeighboursBody(words=["a", "b"], count=1000), [5.0, 5.0]),
         ("/v1/map", MapBody(words=["a", "b"], around=4), [10.0]),
         ("/v1/map", MapBody(count=300, method="t-sne"), [3000.0]),

@@ -20,7 +20,8 @@ FIELDS: dict[str, dict[str, str]] = {
     "caption": SAMPLING,
     "speak": {"texts": "text"},
     "embed": {"texts": "text", "source": "text"},
-    "look": VIEWED | {"inputs": "input", "target": "output", "edit": "edits", "zero_head": "edits"},
+    "look": VIEWED
+    | {"inputs": "input", "target": "output", "edit": "edits", "zero_head": "edits", "why": "method", "other": "from"},
 }
 # Further Python methods of a verb: each is a view, or one field of a request by itself.
 METHODS = {
@@ -40,7 +41,6 @@ IN_PYTHON: dict[str, dict[str, tuple[str, ...]]] = {
         "texts": (),
         "count": ("examples",),
         "item": ("input",),
-        "method": ("why",),
         "sample": ("temperature", "top_k", "top_p", "min_p", "typical"),
     },
 }
@@ -52,8 +52,7 @@ NOT_SERVED: dict[str, set[str]] = {
     "translate": {"precision", "resume", "workers", "shard", "join", "on"},  # about this machine and its files
     "answer": {"spans"},  # every answer has it
     "draw": {"frames"},  # a file of what every answer has
-    # Pictures of numbers that answers contain in full, what takes many passes, and training data, which no server has.
-    "look": DRAWN | {"contexts", "why", "trust", "place", "word", "other", "examples", "states", "by", "from_lines"},
+    "look": DRAWN | {"contexts"},  # pictures of numbers that answers contain in full
     **{verb: {"vocabulary"} for verb in ("neighbours", "analogy", "map")},  # how much of a vector file to read
 }
 # Fields without a command-line option.
@@ -72,7 +71,7 @@ NOT_IN_PYTHON: dict[str, set[str]] = {
     "answer": {"unfold"},
     "look": {"before", "kept", "write"},
 }
-VIEWS = {"look": {"attention", "next", "beam"}}  # addresses that are views of one command
+VIEWS = {"look": {"attention", "next", "beam", "why", "examples"}}  # addresses that are views of one command
 
 
 def parameters(place: object) -> list[str]:
@@ -113,7 +112,8 @@ def bodies_of(verb: str) -> Iterator[type[VerbRequest]]:
 
 def served_fields(verb: str) -> set[str]:
     """Return the fields that the server accepts, without the model and the caller."""
-    return {name for kind in bodies_of(verb) for name in fields_of(kind)} - fields_of(LanguagesBody)
+    names = {name for kind in bodies_of(verb) for name in fields_of(kind)} - fields_of(LanguagesBody)
+    return {FIELDS.get(verb, {}).get(name, name) for name in names}
 
 
 def read_fields(verb: str) -> set[str]:

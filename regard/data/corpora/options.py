@@ -6,6 +6,7 @@ from pydantic import Field, field_validator, model_validator
 
 from regard.base.recipe import Options
 from regard.data.corpora.forms import Form
+from regard.data.corpora.mono import Mono
 from regard.data.generated.corpora import generator_of, split_names
 from regard.data.tables.columns import Part, named, parse_columns
 from regard.data.tokenisers.tokeniser import TokeniserOptions
@@ -52,6 +53,11 @@ class Corpus(Options):
     )
 
     held_out: bool = Field(True, description="Allow pairs of this corpus to be held out for validation.")
+    tagged: bool = Field(
+        False,
+        description="Begin each source with a reserved token that no text contains, so that the model can tell these "
+        "pairs from others, such as back-translations.",
+    )
 
     @field_validator("columns")
     @classmethod
@@ -141,6 +147,7 @@ class PairData(Options):
     source_language: str = Field("src", description="Code of the source language.")
     target_language: str = Field("tgt", description="Code of the target language.")
     train: list[Corpus] = Field(min_length=1, description="Training corpora.")
+    mono: list[Mono] = Field([], description="Texts of one language, from which training pairs are made.")
     valid: list[Corpus] = Field([], description="Validation corpora.")
     test: list[Corpus] = Field([], description="Test corpora, for the final scores.")
     hold_out: int = Field(
@@ -188,6 +195,20 @@ class PairData(Options):
             raise ValueError(f"vectors are for words, but the tokens are {self.tokeniser.kind}")
         return self
 
+    @model_validator(mode="after")
+    def _shares_fit(self) -> Self:
+        shares = [text.share for text in self.mono]
+        if sum(share or 0 for share in shares) >= 1:
+            raise ValueError("the shares of data.mono add up to 1 or more, which leaves nothing for the pairs")
+        if None in shares and len(self.train) > 1 and self.train[0].weight is not None:
+            raise ValueError("the corpora of data.train have weights, so each text of data.mono needs a share")
+        return self
+
+    @field_validator("mono", mode="before")
+    @classmethod
+    def _one_text(cls, value: Any) -> Any:
+        return [value] if isinstance(value, dict | Mono) else value
+
     @field_validator("train")
     @classmethod
     def _all_weights_or_none(cls, train: list[Corpus]) -> list[Corpus]:
@@ -203,4 +224,6 @@ class PairData(Options):
         # Recipes saved when 1.0 was the default have it here too.
         if any(corpus.weight not in (None, 1.0) for corpus in corpora):
             raise ValueError("only training corpora have a weight")
+        if any(corpus.tagged for corpus in corpora):
+            raise ValueError("only training corpora can be tagged")
         return [corpus.model_copy(update={"weight": None}) for corpus in corpora]

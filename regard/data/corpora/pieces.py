@@ -104,6 +104,14 @@ class ShardMaker:
     cleaning: Cleaning
     keep_text: bool
     tells_unknown: bool = False
+    tagged: tuple[bool, ...] = ()  # by corpus; empty: none
+
+    def __post_init__(self) -> None:
+        if any(self.tagged) and not _has_tag(self.source):
+            raise Fault(
+                "These tokenisers have no token to tag sources with, because their begin token has another use; set "
+                "tag (data.mono) or tagged (data.train) to false."
+            )
 
     def record(self, piece: JudgedPiece) -> Path:
         """Return the path of a piece's record, which exists once its shard is finished."""
@@ -151,6 +159,8 @@ class ShardMaker:
         def drop(position: int, reason: str) -> None:
             add_drops(drops, {reason: Drop.first(piece.chunk.place(position), pairs[position])})
 
+        # The begin token opens targets; on the source side no text has it.
+        tag = [self.source.begin] if self.tagged and self.tagged[piece.corpus] else []
         remaining = []
         for position, fate in enumerate(fates):
             if fate in REASONS:
@@ -160,11 +170,19 @@ class ShardMaker:
         for first in range(0, len(remaining), _ENCODED_AT_ONCE):
             positions = remaining[first : first + _ENCODED_AT_ONCE]
             encoded = encode_pairs(self.source, self.target, [pairs[p] for p in positions], self.tells_unknown)
-            for position, (source, target) in zip(positions, encoded, strict=True):
+            for position, (tokens, target) in zip(positions, encoded, strict=True):
+                source = [*tag, *tokens]
                 if reason := judge_lengths(len(source), len(target), self.cleaning):
                     drop(position, reason)
                 else:
                     yield pairs[position], fates[position], (source, target)
+
+
+def _has_tag(tokeniser: Tokeniser) -> bool:
+    """Return True if the begin token has no other use and no text can contain it, not even by its name."""
+    begin = tokeniser.begin
+    is_own = begin not in (tokeniser.pad, tokeniser.end, tokeniser.unknown)
+    return is_own and begin not in tokeniser.encode(tokeniser.pieces([begin])[0])
 
 
 def strip_pairs(chunk: Chunk) -> list[tuple[str, str]]:

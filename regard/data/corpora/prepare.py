@@ -30,6 +30,7 @@ from regard.data.corpora.cleaning import (
     learnt_mask,
 )
 from regard.data.corpora.hashes import HashedPairs, hash_sentences
+from regard.data.corpora.mono_corpora import with_mono
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.pieces import (
     HashMaker,
@@ -88,7 +89,8 @@ def prepare(
 
     `tokenisers`, for source and target, split the text; without them, new ones are trained on it. With `tells_unknown`,
     the unknown words of a source stay distinct on both sides, as in `open_to`. An interrupted preparation is continued;
-    a folder with another preparation is refused. Once it is finished, the original text is no longer needed.
+    a folder with another preparation is refused. Once it is finished, the original text is no longer needed. What
+    models write from texts of one language (`data.mono`) must lie in `mono_files`.
     """
     layout = CorpusLayout(folder)
     purpose = purpose_of(options, tokenisers, tells_unknown, all_there=not is_prepared(folder))
@@ -98,7 +100,7 @@ def prepare(
         with lock_folder(folder, progress):
             if not is_prepared(folder):
                 claim(folder, purpose)
-                _prepare(options, layout, progress, tokenisers, tells_unknown)
+                _prepare(with_mono(options, folder), layout, progress, tokenisers, tells_unknown)
     check_purpose(folder, purpose, remark)
     return open_prepared(folder, remark)
 
@@ -114,7 +116,10 @@ def _prepare(
     fates = _judge_pairs(options, layout, hash_sentences(chain(valid, test)), progress)
     spellings = _spellings(options, fates, given_tokenisers, progress) if given_tokenisers else {}
     source, target = _tokenisers(options, layout, fates, progress, given_tokenisers)
-    maker = ShardMaker(layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0, tells_unknown)
+    tagged = tuple(corpus.tagged for corpus in options.train)
+    maker = ShardMaker(
+        layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0, tells_unknown, tagged
+    )
     results = _make_shards(options, fates, maker, progress)
     report = _report(results).model_copy(update={"spellings": spellings})
     if not report.kept:

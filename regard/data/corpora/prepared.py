@@ -31,6 +31,7 @@ from regard.base.progress import Progress, Remark
 from regard.base.recipe import differences
 from regard.data.corpora.cleaning import Report
 from regard.data.corpora.hashes import are_among, hash_folded
+from regard.data.corpora.mono_corpora import corpus_weights
 from regard.data.corpora.options import PairData
 from regard.data.corpora.shards import Pairs, Shard
 from regard.data.corpora.source_files import InputFile, has_changed, input_of, with_checksums
@@ -140,7 +141,10 @@ def open_prepared(folder: Path, remark: Remark = lambda text: None) -> PreparedP
         )
     options = _read_purpose(folder).options
     source, target = load_tokenisers(layout.tokenisers, options.tokeniser)
-    pairs = Pairs(layout.shards, finished.shards, [corpus.weight for corpus in options.train])
+    counts = [0] * (len(options.train) + len(options.mono))
+    for shard in finished.shards:
+        counts[shard.corpus] += shard.rows
+    pairs = Pairs(layout.shards, finished.shards, corpus_weights(options, counts))
     return PreparedPairs(
         folder, source, target, pairs, read_pair_list(layout.valid), read_pair_list(layout.test), finished.report
     )
@@ -227,7 +231,8 @@ def purpose_of(
     A missing file is a fault, or is left out if `all_there` is False.
     """
     corpora = [*options.train, *options.valid, *options.test]
-    names = dict.fromkeys(name for corpus in corpora for name in input_names(corpus))
+    texts = [text.file for text in options.mono]
+    names = dict.fromkeys([*(name for corpus in corpora for name in input_names(corpus)), *texts])
     return CorpusPurpose(
         format=_FORMAT,
         options=options.model_copy(update=dict.fromkeys(_WITHOUT_EFFECT)),

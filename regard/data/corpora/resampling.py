@@ -46,7 +46,7 @@ class Flat:
 class PairCutter:
     """Tokenises both sides of pairs at random, as a pure function of (seed, epoch, row, side).
 
-    A sentence that would have more than `longest` tokens keeps its prepared tokens.
+    A sentence that would have more than `longest` tokens keeps its prepared tokens. A tag stays before its source.
     """
 
     pairs: Pairs
@@ -63,8 +63,10 @@ class PairCutter:
 
     def _cut(self, number: int, row: int, piece: SampledPiece) -> list[int]:
         side, tokeniser = SIDES[number], (self.source, self.target)[number]
-        tokens = tokeniser.sample(self.pairs.text(side, row), (piece.seed, piece.epoch, row, number))
-        return tokens if len(tokens) <= self.longest else self.pairs.tokens(side, row).tolist()
+        prepared = self.pairs.tokens(side, row)
+        tag = prepared[:1].tolist() if len(prepared) and prepared[0] == tokeniser.begin else []
+        tokens = [*tag, *tokeniser.sample(self.pairs.text(side, row), (piece.seed, piece.epoch, row, number))]
+        return tokens if len(tokens) <= self.longest else prepared.tolist()
 
 
 class SampledPairs:

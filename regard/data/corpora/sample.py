@@ -16,6 +16,9 @@ def first_pairs(data: PairData, folder: Path, remark: Remark) -> PairData:
     if data.prepared and is_prepared(Path(data.prepared).expanduser()):
         return data
     train = [_first_of(corpus, folder, str(number)) for number, corpus in enumerate(data.train)]
+    if data.mono:
+        remark("texts of one language (data.mono) are left out here, since models would first have to translate them")
+        data = data.model_copy(update={"mono": []})
     if train == data.train:
         return data
     remark(

@@ -77,7 +77,7 @@ def pairs(split: str, corpus: str = "demo", count: int | None = None) -> list[Pa
 
 def linked_pairs(split: str, corpus: str = "demo", count: int | None = None) -> list[LinkedPair]:
     """Return the pairs of a split, or the first `count`, with their links, in the order of `pairs`."""
-    return [_linked(sentence) for sentence in demo_sentences(split, corpus, count)]
+    return [linked_pair(sentence) for sentence in demo_sentences(split, corpus, count)]
 
 
 def demo_sentences(split: str, corpus: str, count: int | None = None) -> list[DemoSentence]:
@@ -91,7 +91,8 @@ def demo_sentences(split: str, corpus: str, count: int | None = None) -> list[De
     return _first_sentences(corpus, split, count)
 
 
-def _linked(sentence: DemoSentence) -> LinkedPair:
+def linked_pair(sentence: DemoSentence) -> LinkedPair:
+    """Return a sentence as a pair with its links."""
     source, target = sentence.source, sentence.target
     links = word_links(source.words, target.words)
     return LinkedPair(source.text, target.text, links, roles(source), roles(target))

@@ -101,6 +101,11 @@ class TransformerOptions(CopyOptions, CTCOptions):
         return self
 
     @property
+    def can_round(self) -> bool:
+        """True if engines can run such a model with rounded weights."""
+        return self.encoder == "transformer" and self.decoder_cell != "gru" and not self.copies
+
+    @property
     def ample_tokens(self) -> int:
         """Batch size in tokens beyond which a large GPU still has room but the model learns no faster."""
         return {"tiny": 8192, "small": 8192, "iwslt": 16_384}.get(self.preset, 25_600)

@@ -8,6 +8,7 @@ import { encoded } from "../parts/encoding.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { mountLooking, showLooking } from "./answer/looking.js";
 import { makePassing } from "./passing.js";
+import { makeReasoning } from "./reasoning.js";
 import { savable } from "../parts/saving.js";
 import { ask } from "../parts/server.js";
 import { makeSketchField, sketched } from "./answer/sketching.js";
@@ -38,7 +39,7 @@ let limits = {};
 /** @type {any} */
 let shown = null; // the displayed answer
 /** @type {Panel[]} */
-let panels = []; // about the text: attention, and the forward pass
+let panels = []; // about the text: attention, reasons and the forward pass
 
 const hideAnswer = () => ["answer-part", "looking"].forEach((part) => (byId(part).hidden = true));
 const asking = oneAtATime("answer-part", "answer-trouble", hideAnswer);
@@ -231,7 +232,11 @@ export function mountAnswering(served, granted) {
   const trouble = element("p", { id: "answer-trouble", class: "trouble", role: "alert", hidden: "" });
   const looking = element("div", { id: "looking", hidden: "" });
   const knowing = element("div", { id: "answer-knowing", class: "knowing" });
-  panels = [makeAttending("input", typedText), makePassing("input", () => String(byId("input").value ?? ""))];
+  panels = [
+    makeAttending("input", typedText),
+    makeReasoning("input", typedText, false),
+    makePassing("input", () => String(byId("input").value ?? "")),
+  ];
   byId("answer-desk").append(form, knowing, preview, trouble, part, looking, ...panels.map(({ root }) => root));
   savable(part, "answer", () => shown);
   mountLooking(looking);

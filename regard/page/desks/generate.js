@@ -6,13 +6,22 @@ import { button, byId, element } from "../parts/common.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { drawingWanted, followSearch, fullnessWanted, searchControls, searchWanted } from "./generate/searching.js";
 import { makePassing } from "./passing.js";
+import { makeReasoning } from "./reasoning.js";
 import { onceSeen } from "../parts/seeing.js";
+import { ask, listen, Refusal } from "../parts/server.js";
 import { say } from "../parts/texts.js";
 import { goOn, makeWriter, readPrompt, stopWriter } from "./generate/writer.js";
 
 /** @import { Model } from "../parts/server.js" */
+/** @import { Wire } from "./generate/writer.js" */
 /** @import { Panel } from "./folding.js" */
 
+/** @type {Wire} */
+const WIRE = {
+  read: (question, signal) => ask("v1/prompt", question, signal),
+  write: (question, signal, heard) => listen("v1/generate", question, signal, heard),
+  isRefusal: (error) => error instanceof Refusal,
+};
 const PAUSE = 250; // milliseconds without a key press before the prompt is sent
 const MOST_AT_FIRST = 3; // models side by side by default
 
@@ -25,7 +34,7 @@ let steps = []; // additions to the prompt that can be undone: the text before a
 /** @type {number | undefined} */
 let waiting; // timer for a pause in the typing
 /** @type {Panel[]} */
-let panels = []; // about the prompt: the forward pass, and attention
+let panels = []; // about the prompt: attention, reasons and the forward pass
 
 /** @type {() => string} */
 const prompt = () => byId("prompt").value;
@@ -112,7 +121,7 @@ function arrangeWriters(names) {
   writers.filter(({ model }) => !names.includes(model.name)).forEach(stopWriter);
   const heard = { chosen: choose, changed: showState, wanted: write };
   const chosen = models.filter(({ name }) => names.includes(name));
-  writers = chosen.map((model) => kept.get(model.name) ?? makeWriter(model, heard));
+  writers = chosen.map((model) => kept.get(model.name) ?? makeWriter(model, heard, WIRE));
   byId("writers").replaceChildren(...writers.map(({ root }) => root));
   panels.forEach((panel) => panel.offer(chosen));
   showKnowledge(byId("generate-knowing"), chosen, (text) => choose(prompt(), text, text));
@@ -156,7 +165,7 @@ export function mountGenerating(served, limits) {
   const about = element("p", { class: "caption" }, say("prompt.about"));
   const knowing = element("div", { id: "generate-knowing", class: "knowing" });
   const side = element("div", { id: "writers", class: "writers" });
-  panels = [makeAttending("prompt", prompt), makePassing("prompt", prompt)];
+  panels = [makeAttending("prompt", prompt), makeReasoning("prompt", prompt, true), makePassing("prompt", prompt)];
   byId("generate-desk").append(form, knowing, about, side, ...panels.map(({ root }) => root));
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -3,7 +3,7 @@
 import { remember, wished } from "../parts/address.js";
 import { chosenModels, choosePair, mountChoosing, sideNames } from "./translate/choosing.js";
 import { byId, element, word } from "../parts/common.js";
-import { explain, mountExplaining, openView } from "./translate/explaining.js";
+import { explain, mountExplaining, openView, viewOfWord } from "./translate/explaining.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { light } from "./translate/linking.js";
 import { focusPlace } from "../views/next.js";
@@ -159,10 +159,11 @@ function chooseSubject(model, sentence, place) {
  */
 async function opened(panel, { sentence, word: at }, byKey) {
   const place = tokenOfWord(panel.sentences[sentence], at);
-  openView("next", place);
-  remember({ view: "next" });
+  const view = viewOfWord();
+  openView(view, place);
+  remember({ view });
   await chooseSubject(panel.model.name, sentence, place);
-  if (byKey) focusPlace();
+  if (byKey && view === "next") focusPlace();
   else byId("why").scrollIntoView({ block: "nearest" });
 }
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.text import read_pairs
 from regard.models.transformer.options import TransformerOptions
 from regard.runs.from_text.expectations import expectation
+from regard.runs.mono.asked import AskedTexts
 from regard.tasks.translation.budget import CPU_TOKENS
 
 
@@ -99,6 +100,7 @@ class TextFiles:
     further_valid: tuple[Path, ...] = ()
     columns: str | None = None
     header: bool | None = None
+    mono: AskedTexts = field(default_factory=AskedTexts)
 
     def corpora(self) -> dict[str, Any]:
         """Return the training files and, if given, the validation files, by absolute paths."""
@@ -112,6 +114,8 @@ class TextFiles:
             ]
             if corpora:
                 files[split] = corpora if further else corpora[0]
+        if self.mono:
+            files["mono"] = self.mono.table()
         return files
 
     def training_corpora(self) -> list[Corpus]:
@@ -181,7 +185,8 @@ def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     amount = measure(pair for corpus in files.training_corpora() for pair in read_pairs(corpus))
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
-    table, choices = (_for_symbols if amount.is_spelled else _for_language)(amount, gpu)
+    with_mono = replace(amount, pairs=amount.pairs + sum(files.mono.lines()))
+    table, choices = (_for_symbols if amount.is_spelled else _for_language)(with_mono, gpu)
     table["family"] = "transformer"
     table["data"] = {"source_language": source, "target_language": target, **table["data"], **corpora}
     heading = f"{pairs_in_words(amount)} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}."
@@ -191,6 +196,7 @@ def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
         origin,
         _spelling(amount) if amount.is_spelled else "",
         expectation(amount.pairs, amount.is_spelled),
+        *files.mono.sentences(),
     )
     return table, ["\n".join(filter(None, seen)), *choices]
 

@@ -1,6 +1,7 @@
 """Settings for fine-tuning an existing model on text files, chosen from both."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
     amount = measure(pair for corpus in files.training_corpora() for pair in read_pairs(corpus))
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
-    training = _training(start, amount, old_share, gpu)
+    training = _training(start, replace(amount, pairs=amount.pairs + sum(files.mono.lines())), old_share, gpu)
     source, target = files.named_languages() or (start.data.source_language, start.data.target_language)
     data: dict[str, Any] = {"source_language": source, "target_language": target, **corpora}
     if old_share:
@@ -44,6 +45,7 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
     ]
     if old_share:
         sentences.append(f"{old_share:.0%} of the pairs come from the text that it was trained on.")
+    sentences[1:1] = files.mono.sentences()
     return {"start_from": str(parent.resolve()), "data": data, "training": training}, sentences
 
 

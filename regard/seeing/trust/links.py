@@ -6,7 +6,8 @@ from functools import cache
 from typing import Any
 
 from regard.data.demo import DEMO
-from regard.data.demo.corpus import SPLITS, LinkedPair, linked_pairs
+from regard.data.demo.corpus import SPLITS, LinkedPair, demo_sentences, linked_pair
+from regard.data.demo.filled_patterns import DemoSentence
 from regard.data.generated.corpora import generator_of
 from regard.loading import Loaded
 from regard.seeing.pair_reports import token_words
@@ -40,7 +41,8 @@ class WordLinks:
 
     def decisions(self) -> Iterator[KnownDecision]:
         """Yield one word of each test pair, by turns an earlier or a later one."""
-        for number, pair in enumerate(_pairs_by_source(self.corpus, "test").values()):
+        for number, sentence in enumerate(_sentences_by_source(self.corpus, "test").values()):
+            pair = linked_pair(sentence)
             words = sorted(self._words(pair))
             if words:
                 word = words[number % len(words)]
@@ -49,10 +51,11 @@ class WordLinks:
 
     def units(self, item: Any, question: Question) -> frozenset[int] | None:
         text, output = question.text.strip(), question.output.strip()
-        found = (_pairs_by_source(self.corpus, split).get(text) for split in reversed(SPLITS))
-        pair = next(filter(None, found), None)
-        if pair is None or pair.target != output:
+        found = (_sentences_by_source(self.corpus, split).get(text) for split in reversed(SPLITS))
+        sentence = next(filter(None, found), None)
+        if sentence is None or sentence.target.text != output:
             return None
+        pair = linked_pair(sentence)
         target_words = token_words(self.task.target_for(text), output)
         words = {target_words[place] for place in question.queries or () if place < len(target_words)}
         sources = frozenset().union(*(source_words(pair, word) for word in words))
@@ -82,5 +85,5 @@ def source_words(pair: LinkedPair, word: int) -> frozenset[int]:
 
 
 @cache
-def _pairs_by_source(corpus: str, split: str) -> dict[str, LinkedPair]:
-    return {pair.source: pair for pair in linked_pairs(split, corpus)}
+def _sentences_by_source(corpus: str, split: str) -> dict[str, DemoSentence]:
+    return {sentence.source.text: sentence for sentence in demo_sentences(split, corpus)}

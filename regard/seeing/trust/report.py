@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.base.pauses import beside_pauses
 from regard.loading import Loaded
 from regard.seeing.trust.agreement import Agreement, agreement
 from regard.seeing.trust.curves import Faithfulness, faithfulness, random_curves
@@ -94,7 +95,7 @@ class Trust:
 def trust_in(model: Loaded, item: Any, question: Question, maps: Sequence[Map]) -> list[Trust]:
     """Return how far to trust each of the maps that answer one question about an item."""
     truth, chance = truth_for(model), random_curves(question)
-    units = true_units(truth, item, question)
+    units = beside_pauses(lambda: true_units(truth, item, question))  # a corpus may have to be generated
     reports = []
     for found in maps:
         faithful = faithfulness(question, found.scores, chance)

@@ -27,7 +27,7 @@ class Question:
     inputs: Tensor
     baseline: Tensor
     log_probability: Callable[[Tensor], Tensor]
-    # The log-probability with these units taken out of the input itself; None if an input has a fixed size.
+    # The log-probability with these units taken out of the input itself; None if `inseparable` says why not.
     without: Callable[[Sequence[int]], float] | None
     side: Side | None = None  # the units as they are drawn
     text: str = ""  # the input for people
@@ -37,27 +37,30 @@ class Question:
     keys: Sequence[int] | None = None  # the places of the units in its gazes, if others precede them
     read: str = ""  # the text up to the decision, for models that write into it
     written: Sequence[int] = ()  # the tokens of the output, or the one that is explained, for models that write tokens
+    choices: Words | None = None  # what a place or a word chooses from: tokens of the output, words, masks, items
+    explained: Sequence[int] = ()  # places of those that are explained
+    inseparable: str = ""  # a sentence that says why no unit can be taken out
 
 
 def chosen_places(written: Words, place: int | None, word: str | None) -> list[int]:
     """Return the places of the tokens to explain: a place, all tokens of a word, or the last token before the end.
 
-    `written` ends with the end token.
+    A word that occurs several times is the first of them, or the one at a place that is given too. `written` ends with
+    the end token.
     """
     count = len(written.tokens)
-    if place is not None and word is not None:
-        raise Fault("A place and a word each choose what to explain; give one of the two.")
+    if place is not None and not 0 <= place < count:
+        tokens = "1 token" if count == 1 else f"{count} tokens"
+        raise Fault(f"The output has {tokens} with its end, so there is no token number {place + 1}.")
     if word is not None:
         found = [number for number, name in enumerate(written.words) if name == word]
         if not found:
-            raise Fault(f"The output has no word '{word}'; its words are {' '.join(written.words[:-1])}.")
-        return [number for number, home in enumerate(written.places) if home == found[0]]
-    if place is None:
-        return [max(0, count - 2)]
-    if not 0 <= place < count:
-        tokens = "1 token" if count == 1 else f"{count} tokens"
-        raise Fault(f"The output has {tokens} with its end, so there is no token number {place + 1}.")
-    return [place]
+            raise Fault(f"The output has no word '{word[:60]}'; its words are {' '.join(written.words[:-1])}.")
+        home = found[0]
+        if place is not None and (home := written.places[place]) not in found:
+            raise Fault(f"Token {place + 1} of the output belongs to '{written.words[home]}', not to '{word}'.")
+        return [number for number, own in enumerate(written.places) if own == home]
+    return [max(0, count - 2)] if place is None else [place]
 
 
 def name_chosen(written: Words, places: Sequence[int], word: str | None) -> str:
@@ -65,10 +68,12 @@ def name_chosen(written: Words, places: Sequence[int], word: str | None) -> str:
     return word or " ".join(written.tokens[place] for place in places)
 
 
-def refuse_nothing_left(units: Sequence[int], count: int) -> None:
-    """Refuse to take all units out of an input."""
-    if len(set(units)) >= count:
+def units_left(units: Sequence[int], count: int) -> list[int]:
+    """Return the units that stay when some of `count` are taken out; refuse to take out all."""
+    left = [unit for unit in range(count) if unit not in set(units)]
+    if not left:
         raise Fault("Taking out every unit leaves no input to read; keep at least one.")
+    return left
 
 
 def chosen_class(classes: Sequence[str], output: str | None, best: int) -> int:

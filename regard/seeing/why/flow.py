@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.pauses import between_steps
 
 MOST_PLACES = 48  # of one level; the time of flow grows fast
 
@@ -52,7 +53,11 @@ class AttentionGraph:
             for lower, shares in step.shares.items():
                 capacity[rows, firsts[lower] : firsts[lower + 1]] = shares
         source = int(firsts[-2]) + place
-        return np.array([maximum_flow(capacity, source, unit) for unit in range(self.sizes[0])])
+        found = []
+        for unit in range(self.sizes[0]):
+            between_steps()  # each takes a while
+            found.append(maximum_flow(capacity, source, unit))
+        return np.array(found)
 
 
 def self_graph(blocks: Sequence[np.ndarray]) -> AttentionGraph:

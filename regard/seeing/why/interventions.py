@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -37,7 +38,7 @@ class Grid:
     caption: str
 
 
-def patch_from(model: Loaded, question: Question, item: str) -> Grid:
+def patch_from(model: Loaded, question: Question, item: Any) -> Grid:
     """Put the states of another input into this one, by layer and place, and measure how far the decision moves.
 
     (log p(patched) − log p) / (log p(other) − log p): 0 where nothing moves, 1 where the other input decides alone.
@@ -74,7 +75,7 @@ def patch_from(model: Loaded, question: Question, item: str) -> Grid:
         rows.append(_edited(model, question, edits, count + 1))
     moved = (np.array(rows) - before) / (after - before)
     names = ["embedding", *(f"block {number}" for number in range(1, len(states) + 1))]
-    caption = f"How far the decision moves to that of “{item}” when its state is put into this place: 1 is all the way."
+    caption = f"How far the decision moves to “{other.text}” when its state is put into this place: 1 is all the way."
     return Grid("States from the other input", names, [*question.names, EVERYWHERE], moved, caption)
 
 

@@ -11,7 +11,7 @@ from regard.base.faults import Fault
 from regard.loading import Loaded
 from regard.models.recurrent.language import RecurrentLanguage
 from regard.seeing.gazes import see_prompt
-from regard.seeing.why.decision import Question, chosen_places, name_chosen, refuse_nothing_left
+from regard.seeing.why.decision import Question, chosen_places, name_chosen, units_left
 from regard.seeing.why.entrance import Entrance
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.gradient import GradientLanguage
@@ -27,8 +27,6 @@ def ask_language_model(
     All tokens before it are units, including the end that precedes every text.
     """
     task = model.task
-    if not isinstance(task, GradientLanguage):
-        raise Fault("This language model counts words and has no vectors of them, so no method can follow a decision.")
     if not text.strip():
         raise Fault("There is no text to read; give a prompt.")
     (prompt,) = task.read([text]).tokens
@@ -37,7 +35,7 @@ def ask_language_model(
         if place is not None or word is not None:
             raise Fault("Without an output the next token is explained; give the output whose place or word you mean.")
         token, before = int(task.foresee(Prompts([prompt]))[0].argmax()), list(prompt)
-        chosen = task.tokeniser.pieces([token])[0]
+        chosen, side, places = task.tokeniser.pieces([token])[0], None, []
     else:
         written = task.tokeniser.encode(output)
         side = words_of(task.tokeniser, [*written, task.end])
@@ -45,7 +43,13 @@ def ask_language_model(
         token, before = [*written, task.end][places[-1]], [*prompt, *written[: places[-1]]]
         chosen = name_chosen(side, places, word)
     check_fits(task.model, Prompts([before]))
-    return _question(task, text, before, token, chosen)
+    return replace(_question(task, text, before, token, chosen), choices=side, explained=places[-1:])
+
+
+def refuse_counting_language(model: Loaded) -> None:
+    """Refuse a language model that counts words instead of having vectors of them."""
+    if not isinstance(model.task, GradientLanguage):
+        raise Fault("This language model counts words and has no vectors of them, so no method can follow a decision.")
 
 
 def _question(task: GradientLanguage, text: str, before: Sequence[int], token: int, chosen: str) -> Question:
@@ -63,8 +67,7 @@ def _question(task: GradientLanguage, text: str, before: Sequence[int], token: i
 
     @torch.no_grad()
     def without(units: Sequence[int]) -> float:
-        refuse_nothing_left(units, len(read))
-        return float(score([other for place, other in enumerate(read) if place not in set(units)]))
+        return float(score([read[place] for place in units_left(units, len(read))]))
 
     inputs = entrance.vectors(lambda: score(read))[0]
     side = words_of(task.tokeniser, read)

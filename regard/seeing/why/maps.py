@@ -34,7 +34,11 @@ class Map:
 
 def _parts(question: Question, copies: Tensor) -> Iterator[Tensor]:
     """Return copies of the input in parts that fit into memory together."""
-    return iter(copies.split(max(1, _AT_ONCE // len(question.names))))
+    return iter(copies.split(_rows_at_once(question)))
+
+
+def _rows_at_once(question: Question) -> int:
+    return max(1, _AT_ONCE // len(question.names))
 
 
 def _gradients(question: Question, copies: Tensor) -> Tensor:
@@ -93,17 +97,22 @@ def _incomplete(total: float, difference: float) -> list[str]:
 
 def occlusion(question: Question) -> Map:
     """Log p − log p with the baseline in place of unit i (Zeiler and Fergus 2014)."""
-    count = len(question.names)
-    copies = question.inputs.expand(count + 1, -1, -1).clone()
-    copies[torch.arange(count), torch.arange(count)] = question.baseline
-    scores = log_probabilities(question, copies)
-    return _map(question, "occlusion", scores[-1] - scores[:-1])
+    lost = [log_probabilities(question, part) for part in _occluded(question)]
+    return _map(question, "occlusion", log_probabilities(question, question.inputs[None]) - torch.cat(lost))
+
+
+def _occluded(question: Question) -> Iterator[Tensor]:
+    """Yield copies of the input, each with another unit occluded, as many as fit into memory together."""
+    for units in torch.arange(len(question.names)).split(_rows_at_once(question)):
+        copies = question.inputs.expand(len(units), -1, -1).clone()
+        copies[torch.arange(len(units)), units] = question.baseline[units]
+        yield copies
 
 
 def leave_one_out(question: Question) -> Map:
     """Log p − log p of the input without unit i (Li et al. 2016)."""
     if question.without is None:
-        raise Fault("No unit of this input can be left out, since its size or order would change; use occlusion.")
+        raise Fault(question.inseparable or "No unit of this input can be left out; use occlusion.")
     whole = float(log_probabilities(question, question.inputs[None]))
     scores = [whole - question.without([unit]) for unit in range(len(question.names))]
     return Map("leave-one-out", question.names, question.chosen, scores)

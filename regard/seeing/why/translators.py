@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.seeing.sentences import Translator, see_tokens
-from regard.seeing.why.decision import Question, chosen_places, name_chosen, refuse_nothing_left
+from regard.seeing.why.decision import Question, chosen_places, name_chosen, units_left
 from regard.seeing.why.entrance import Entrance
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.lengths import check_length, target_tokens
@@ -16,15 +16,18 @@ from regard.viewing.sides import Words
 
 
 def ask_translator(
-    model: Translator, text: str, output: str | None, place: int | None, word: str | None = None
+    model: Translator, text: str, output: str | Sequence[int] | None, place: int | None, word: str | None = None
 ) -> Question:
-    """Return the question why a translator wrote a token of `output`, or of its best output."""
+    """Return the question why a translator wrote a token of `output`, a text or its tokens, or of its best output."""
     if not (text := text.strip()):
         raise Fault("There is no text to read; give a sentence.")
     task = model.task
     check_length(task, text, 0)
     target = task.target_for(text)
-    written = model.search_tokens(text) if output is None else target_tokens(task, output, "output", target)
+    if isinstance(output, str):
+        written = target_tokens(task, output, "output", target)
+    else:
+        written = model.search_tokens(text) if output is None else list(output)
     sides = task.sides(task.read([text]), [written], text)
     source_side, target_side = sides["source"], sides["target"]
     assert isinstance(source_side, Words)
@@ -47,6 +50,8 @@ def ask_translator(
         places,
         read=text,
         written=written,
+        choices=target_side,
+        explained=places,
     )
 
 
@@ -79,6 +84,5 @@ class _Decision:
 
     @torch.no_grad()
     def without(self, units: Sequence[int]) -> float:
-        refuse_nothing_left(units, len(self.source))
-        kept = [token for place, token in enumerate(self.source) if place not in set(units)]
+        kept = [self.source[place] for place in units_left(units, len(self.source))]
         return float(self.scores(self.batch(1, kept)))

@@ -1,35 +1,24 @@
 """Views of why a model decided as it did: a map, all maps side by side, the logit lens, and what edits change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from regard.base.faults import Fault
 from regard.base.progress import Remark, ignore_remark
 from regard.loading import Loaded
-from regard.seeing.trust.report import Trust, trust_in
 from regard.seeing.why.decision import Question
-from regard.seeing.why.gazing import USUAL, WhichAttention
-from regard.seeing.why.interventions import Grid, ablate_heads, ablate_units, patch_from
-from regard.seeing.why.lens import Lens, logit_lens
-from regard.seeing.why.maps import METHODS, Map, every_map, log_probabilities, map_of
+from regard.seeing.why.explaining import Explained, explain_question, title_of
+from regard.seeing.why.explaining import WhyRequest as WhyRequest
+from regard.seeing.why.maps import Map
+from regard.seeing.why.page import looks_of, page_fields
 from regard.seeing.why.question import ask
 from regard.viewing.canvas import show_word
 from regard.viewing.drawers import drawing_of
-from regard.viewing.looks import LooksBetween
-from regard.viewing.seen import Block
-from regard.viewing.sides import Cells, Frames, Nodes, Steps, Video, Words
-from regard.viewing.tables import MOST_COLUMNS, MOST_ROWS, DrawnTables, NumberTable, TableLesson, WordTable
+from regard.viewing.reasons import DrawnReasons
+from regard.viewing.sides import Nodes, Words
+from regard.viewing.tables import MOST_ROWS, NumberTable, TableLesson, WordTable
 from regard.viewing.view import Drawing, DrawingRequest, View
-from regard.viewing.written import visible_name
-
-ALL = "all"
-LENS, PATCHING, HEADS, UNITS = "lens", "patching", "heads", "units"
-INSIDE = (LENS, PATCHING, HEADS, UNITS)  # methods that show what happens inside a model
-CHOICES = (*METHODS, *INSIDE, ALL)
-MOST_UNITS = 20  # feed-forward units listed
 
 # What a score of each method means, below its table.
 CAPTIONS = {
@@ -45,129 +34,31 @@ CAPTIONS = {
 _SHARES = "Scores of each method, divided by the sum of their absolute values; negative ones spoke against the output."
 
 
-@dataclass(frozen=True)
-class WhyRequest:
-    """A decision to explain, and the method; a place and a word choose among the tokens of an output."""
-
-    method: str
-    output: str | None = None
-    place: int | None = None  # counted from 0
-    word: str | None = None
-    layer: int | None = None  # of attention
-    head: int | None = None
-    tokens: bool = False  # show tokens instead of whole words
-    other: str | None = None  # the input whose states patching puts into this one
-    trust: bool = False  # also say how far to trust the maps
-
-    def __post_init__(self) -> None:
-        if self.method not in CHOICES:
-            raise Fault(f"There is no method '{self.method[:40]}'; the methods are {', '.join(CHOICES)}.")
-        if self.which != USUAL and self.method != "attention":
-            raise Fault(f"A layer and a head choose an attention; omit them with {self.method}.")
-        if (self.other is None) == (self.method == PATCHING):
-            needed = "Patching takes states from another input; give one to take them from (--from)."
-            surplus = f"Another input to take states from goes with patching; omit it with {self.method}."
-            raise Fault(needed if self.other is None else surplus)
-        if self.trust and self.method in INSIDE:
-            raise Fault(
-                f"Only scores of the input's units can be trusted or not, and {self.method} gives none; omit trust."
-            )
-
-    @property
-    def which(self) -> WhichAttention:
-        return WhichAttention(self.layer, self.head)
-
-
 def view_why(model: Loaded, item: Any, request: WhyRequest, remark: Remark = ignore_remark) -> View:
     """Return a view of why a model decided so, by one method or all of them, or of what happens inside it."""
     question = ask(model, item, request.output, request.place, request.word)
+    found = explain_question(model, item, question, request)
     heading = f"{show_word(question.text)} → {show_word(question.output)}"
-    about = _about(question, request.method)
-    if request.method in INSIDE:
-        return View(heading, DrawnTables(_tables_inside(model, question, request)), about)
-    maps, refusals = maps_for(question, request)
-    for text in (*refusals.values(), *(f"{found.method}: {text}" for found in maps for text in found.remarks)):
+    data = page_fields(found) | {"title": heading}
+    if found.tables is not None:
+        return View(heading, DrawnReasons(found.tables, data), found.about())
+    for text in (*found.refusals.values(), *(f"{each.method}: {text}" for each in found.maps for text in each.remarks)):
         remark(text)
-    numbers: list[dict[str, Any]] = [{"method": found.method, "scores": list(found.scores)} for found in maps]
-    trust = trust_in(model, item, question, maps) if request.trust else []
-    for row, measured in zip(numbers, trust, strict=False):
-        row["trust"] = measured.numbers()
-    drawing = _drawing(question, maps, request.tokens, trust)
-    return View(heading, drawing, about | {"maps": numbers, "refused": refusals})
+    drawing = _drawing(found, request.tokens, data)
+    return View(heading, drawing, found.about() | {"maps": found.rows(), "refused": found.refusals})
 
 
-def _tables_inside(model: Loaded, question: Question, request: WhyRequest) -> TableLesson:
-    """Return what happens inside the model: what each block would write, and what changes when parts of it do."""
-    if request.method == LENS:
-        return _lens_tables(logit_lens(model, question))
-    if request.other is not None:
-        grids = [patch_from(model, question, request.other)]
-    elif request.method == HEADS:
-        grids = ablate_heads(model, question)
-    else:
-        return TableLesson(_title(question), [_strongest_units(ablate_units(model, question))])
-    return TableLesson(_title(question), [_grid_table(grid) for grid in grids])
+def _drawing(found: Explained, tokens: bool, data: dict[str, Any]) -> Drawing:
+    """Return the maps over a picture, a video or a sound, or as a table of units, and how far to trust them.
 
-
-def _grid_table(grid: Grid) -> NumberTable:
-    return NumberTable(grid.title, grid.rows, grid.columns, grid.values, grid.caption, 3, around_zero=True)
-
-
-def _strongest_units(grid: Grid) -> NumberTable:
-    """Return the units that matter most, with their blocks."""
-    order = np.argsort(-np.abs(grid.values), axis=None, kind="stable")[:MOST_UNITS]
-    places = list(zip(*np.unravel_index(order, grid.values.shape), strict=True))
-    rows = [f"{grid.rows[block]}, unit {grid.columns[unit]}" for block, unit in places]
-    caption = f"{grid.caption} These are the {len(rows)} of {grid.values.size:,} units that matter most."
-    values = np.array([[grid.values[place]] for place in places])
-    return NumberTable(grid.title, rows, ["log p lost"], values, caption, 4, around_zero=True)
-
-
-def maps_for(question: Question, request: WhyRequest) -> tuple[list[Map], dict[str, str]]:
-    """Return the requested maps, and for all methods the reasons why some have no meaning here."""
-    if request.method == ALL:
-        return every_map(question)
-    return [map_of(question, request.method, request.which)], {}
-
-
-def _about(question: Question, method: str) -> dict[str, Any]:
-    (log_probability,) = log_probabilities(question, question.inputs[None]).tolist()
-    return {
-        "text": question.text,
-        "output": question.output,
-        "chosen": question.chosen,
-        "method": method,
-        "log_probability": log_probability,
-        "units": list(question.names),
-    }
-
-
-def _drawing(question: Question, maps: Sequence[Map], tokens: bool, trust: Sequence[Trust]) -> Drawing:
-    """Return the maps over a picture, a video or a sound, or as a table of units, and how far to trust them."""
-    side = question.side
-    measured = list(zip([found.method for found in maps], trust, strict=False))
-    title = " ".join([_title(question), *(figures.sentence(method) for method, figures in measured)])
-    if isinstance(side, Cells | Video):
-        names = [found.method for found in maps]
-        looks_from = Words(names, names, range(len(names)))
-        blocks = [Block("", np.stack([_shade(found) for found in maps])[None])]
-        return drawing_of(LooksBetween("why", title, "", looks_from, side, blocks), DrawingRequest())
-    if isinstance(side, Frames):
-        weights = np.stack([_shade(found) for found in maps], axis=1)[None]
-        methods = Steps([found.method for found in maps])
-        return drawing_of(LooksBetween("why", title, "", side, methods, [Block("", weights)]), DrawingRequest())
-    tables = [*_tables(question, maps, tokens), *(figures.table(method) for method, figures in measured)]
-    return DrawnTables(TableLesson(_title(question), tables))
-
-
-def _title(question: Question) -> str:
-    return f"Why “{visible_name(question.chosen)}”?"
-
-
-def _shade(found: Map) -> np.ndarray:
-    """Return the scores that spoke for the output, the largest as 1; those that spoke against it are not shaded."""
-    scores = np.clip(np.array(found.scores), 0, None)
-    return np.asarray(scores / (scores.max() or 1.0))
+    `data` is what a page of words shows.
+    """
+    measured = list(zip([each.method for each in found.maps], found.trust, strict=False))
+    title = " ".join([title_of(found.question), *(figures.sentence(method) for method, figures in measured)])
+    if looks := looks_of(found.question, found.maps, title):
+        return drawing_of(looks, DrawingRequest())
+    tables = [*_tables(found.question, found.maps, tokens), *(figures.table(method) for method, figures in measured)]
+    return DrawnReasons(TableLesson(title_of(found.question), tables), data)
 
 
 def _tables(question: Question, maps: Sequence[Map], tokens: bool) -> list[NumberTable | WordTable]:
@@ -211,23 +102,3 @@ def _by_word(question: Question, maps: Sequence[Map], tokens: bool) -> tuple[lis
     joined = np.zeros((len(side.words), len(maps)))
     np.add.at(joined, np.array(side.places), scores)
     return list(side.words), joined
-
-
-def _lens_tables(lens: Lens) -> TableLesson:
-    """Return the lens at the place that is explained, and at all places if there are few."""
-    chosen, places = visible_name(lens.chosen), [visible_name(name) for name in lens.places]
-    columns = ["after", "would write", f"p of “{chosen}”", "rank"]
-    cells = [[row.layer, _named_shares(row.tokens), f"{row.probability:.3f}", f"{row.rank}"] for row in lens.rows]
-    caption = "The state after each block, read as if it were the last: final norm, then output matrix."
-    tables: list[NumberTable | WordTable] = [WordTable("At this place", columns, cells, caption)]
-    if len(lens.places) <= MOST_COLUMNS:
-        along = [[row.layer, *(visible_name(name) for name, _ in row.along)] for row in lens.rows]
-        tables.append(WordTable("At every place", ["after", *places], along, "The most probable token."))
-        shares = np.array([[share for _, share in row.along] for row in lens.rows])
-        title = "Probability of that token"
-        tables.append(NumberTable(title, [row.layer for row in lens.rows], places, shares))
-    return TableLesson(f"Logit lens: “{chosen}”", tables)
-
-
-def _named_shares(tokens: Sequence[tuple[str, float]]) -> str:
-    return ", ".join(f"{visible_name(name)} {share:.2f}" for name, share in tokens)

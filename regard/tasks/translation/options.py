@@ -7,7 +7,6 @@ from pydantic import Field, model_validator
 from regard.base.recipe import TextRecipe, merge_tables, value_at
 from regard.data.corpora.options import Cleaning, PairData
 from regard.decoding.options import DecodingOptions
-from regard.models.transformer.options import TransformerOptions
 from regard.models.translator_options import can_copy
 from regard.training.options import TextTraining
 
@@ -125,9 +124,10 @@ class TranslationRecipe(TextRecipe):
     def _check_rounding(self) -> "TranslationRecipe":
         if self.training.quantise == "none":
             return self
-        if not isinstance(self.model, TransformerOptions):
+        can_round = getattr(self.model, "can_round", None)
+        if can_round is None:
             raise ValueError(f"training.quantise is for the family transformer, not {self.family}")
-        if self.model.encoder == "recurrent" or self.model.decoder_cell == "gru" or self.model.copies:
+        if not can_round:
             raise ValueError(
                 "training.quantise is for models that engines run rounded: without model.copies, a recurrent encoder "
                 "or a GRU decoder"

@@ -19,14 +19,13 @@ from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.hardware.precision import check_cell
 from regard.models.freezing import check_parts, freeze
-from regard.models.rounding import Scheme
 from regard.models.shapes import ShapesOnly
 from regard.models.transformer.packing import obstacle, serves
 from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors, mean, perplexity
 from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
-from regard.tasks.translation.objectives import CrossEntropy, Objective, Taught, forced, objective_for
+from regard.tasks.translation.objectives import CrossEntropy, Objective, Taught, forced, objective_for, taught
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
 from regard.tasks.translation.translator_description import token_facts
@@ -106,6 +105,9 @@ class Translation(NetworkTask["TrainingPairs"]):
         check_cell(cell, recipe.training.precision, device)
         check_parts(recipe.family, network_class(recipe), recipe.training.freeze)
         check_size(recipe, FEWEST_TOKENS, FEWEST_TOKENS, recipe.data.tokeniser.shared, 0)
+        tagged = [*(corpus.tagged for corpus in recipe.data.train), *(text.is_tagged for text in recipe.data.mono)]
+        if any(tagged) and network_class(recipe).reads_turns:
+            raise Fault(f"A {recipe.family} reads the turns of a dialogue, which cannot be tagged; set tag to false.")
         from regard.tasks.translation.training_pairs import check_files
 
         check_files(recipe, folder)
@@ -178,7 +180,7 @@ class Translation(NetworkTask["TrainingPairs"]):
             raise RuntimeError("the batch size must be set before a translator learns")
         freeze(self.model, training.freeze)
         if training.quantise != "none":
-            self.round_as(training.quantise)
+            self.model.round_as(training.quantise)
         fast = training.fast and training.precision != "float32"  # in float32 the kernels are too large for many GPUs
         cutter = PairCutter(prepared.train, self.source, self.target, self.model.options.longest - 1)
         sampling = recipe.data.tokeniser.sampling > 0
@@ -190,22 +192,12 @@ class Translation(NetworkTask["TrainingPairs"]):
             capacity=training.batch_tokens if fast else 0,
         )
 
-    def round_as(self, scheme: Scheme) -> None:
-        """Compute as an engine does that stores the weights in this scheme; only some networks can."""
-        network: Any = self.model
-        network.round_as(scheme)
-
     def learn_from_teachers(self, teachers: "Sequence[Translation]", weight: float, temperature: float) -> None:
         """Learn also from what these translators, with the same tokens, would write at each place."""
-        if type(self.objective) is not CrossEntropy:
-            raise Fault(
-                "training.teachers needs a model that minimises plain cross-entropy: without model.copies, model.ctc, "
-                "model.hard = 'reinforce' or training.consistency."
-            )
         if any(type(teacher) is not Translation for teacher in teachers):
             raise Fault("A translator of training.teachers must write token after token, without copying words.")
         networks = [teacher.eval().requires_grad_(False).model for teacher in teachers]
-        self.objective = Taught(self.objective.label_smoothing, networks, weight, temperature)
+        self.objective = taught(self.objective, networks, weight, temperature)
 
     def _can_pack(self, longest: int) -> bool:
         """Return True if the network, and its teachers if it has any, can read packed sentences of this length."""
@@ -231,11 +223,12 @@ class Translation(NetworkTask["TrainingPairs"]):
 
     def _mixture(self, recipe: TranslationRecipe) -> list[str]:
         """Return the share of the pairs from each corpus, if there are several."""
-        if len(recipe.data.train) == 1:
+        names = [*(corpus.names[0] for corpus in recipe.data.train), *(text.file for text in recipe.data.mono)]
+        if len(names) == 1:
             return []
         weights = [weight if count else 0.0 for _, count, weight in self.pairs.corpus.train.corpora]
-        named = zip(weights, recipe.data.train, strict=True)
-        shares = [f"{weight / sum(weights):.1%} from {corpus.names[0]}" for weight, corpus in named]
+        named = zip(weights, names, strict=True)
+        shares = [f"{weight / sum(weights):.1%} from {name}" for weight, name in named]
         return [f"of the pairs of an epoch {', '.join(shares)}"]
 
     @property

@@ -112,7 +112,9 @@ _Output = Annotated[
 _Place = Annotated[
     int | None, typer.Option(min=1, help="With --why: the token of the output, counted from 1; by default the last.")
 ]
-_Word = Annotated[str | None, typer.Option(help="With --why: the word of the output to explain.")]
+_Word = Annotated[
+    str | None, typer.Option(help="With --why: the word of the output to explain; with --place, the one at that token.")
+]
 _From = Annotated[
     str | None, typer.Option("--from", help="With --why patching: the input whose states are put into this one.")
 ]

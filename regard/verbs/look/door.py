@@ -1,4 +1,4 @@
-"""The doors for looking inside a model: its attention, its next token, its beam and its forward pass."""
+"""The doors for looking inside a model: attention, next token, beam, forward pass, reasons and nearest examples."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -12,6 +12,7 @@ from regard.base.faults import Fault
 from regard.base.pauses import beside_pauses
 from regard.verbs.answer.request import Input
 from regard.verbs.inputs import check_inputs, input_cost
+from regard.verbs.look.reasons_door import EXAMPLES, WHY
 from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequest, NextRequest, RequestEdits, Side
 from regard.viewing.hypotheses import Fate
 
@@ -287,4 +288,6 @@ DOORS = (
         costs=_costs,
         work=lambda question: _views().look(question),
     ),
+    WHY,
+    EXAMPLES,
 )

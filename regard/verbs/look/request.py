@@ -1,15 +1,22 @@
-"""Requests to look inside a model: attention, next token, beam and forward pass of one sentence."""
+"""Requests to look inside a model: attention, next token, beam, forward pass, reasons and nearest examples."""
 
 import re
 from itertools import combinations
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from regard.base.edits import Edit
 from regard.base.requests.fields import Count, LengthPenalty, Phrase
-from regard.base.requests.rules import Clash, VerbRequest
+from regard.base.requests.rules import Clash, Need, VerbRequest
+from regard.verbs.answer.request import Input
 
+# Ways to explain a decision: scores of the input's units, all of those, or what happens inside the model.
+Method = Literal[
+    "attention", "rollout", "flow", "gradient", "input-x-gradient", "integrated-gradients", "occlusion",
+    "leave-one-out", "lens", "patching", "heads", "units", "all",
+]  # fmt: skip
+_INSIDE = ("lens", "patching", "heads", "units")
 Side = Literal["cross", "encoder", "decoder", "copying"]
 _PLACE = r"[0-9]+(\.[0-9]+)*"  # of a layer among those around it, level by level
 _ONE_OUTPUT = Clash("output", ("tokens",), "{output} and {tokens} both give the output; give one of the two.")
@@ -90,4 +97,76 @@ class ForwardRequest(VerbRequest):
         default=None,
         description="Places of the layers to send with their numbers and the layers inside, such as 3 and 3.0; by "
         "default all.",
+    )
+
+
+class DecisionRequest(VerbRequest):
+    """The decision to explain, and the method."""
+
+    rules = (
+        _ONE_OUTPUT,
+        Clash(
+            "method",
+            ("trust",),
+            "Only scores of the input's units can be trusted or not, and this method gives none; omit {trust}.",
+            _INSIDE,
+        ),
+        *(
+            rule
+            for names, method, sentence in (
+                (("layer", "head"), "attention", "{layer} and {head} choose an attention; they go with that method."),
+                (("from",), "patching", "{from} gives the states for patching; it goes with that method."),
+            )
+            for rule in (
+                *(Need(name, "method", sentence) for name in names),
+                Clash("method", names, sentence, [other for other in get_args(Method) if other != method]),
+            )
+        ),
+    )
+
+    input: Input = Field(description="What the model reads: a text, a node number, a picture, a sound.")
+    method: Method = Field(
+        default="integrated-gradients",
+        description="How to explain: scores of the input's units by one method or all, or what happens inside.",
+    )
+    output: str | None = Field(
+        default=None, description="The output to explain, or a class; by default the model's own."
+    )
+    tokens: list[str] | None = Field(
+        default=None, description="For translators: the output, by the names of its tokens."
+    )
+    place: Count | None = Field(
+        default=None, description="The token of the output, counted from 1; by default the last."
+    )
+    word: Phrase | None = Field(
+        default=None, description="The word of the output; with a place, the one that this token belongs to."
+    )
+    mode: Literal["words", "tokens"] = Field(
+        default="tokens", description="What a place chooses: this token, or the whole word that it belongs to."
+    )
+    layer: Count | None = Field(default=None, description="For attention: the block, counted from 1.")
+    head: Count | None = Field(default=None, description="For attention: the head; by default all, joined.")
+    other: Input | None = Field(
+        default=None, alias="from", description="For patching: the input whose states are put into this one."
+    )
+    trust: bool = Field(
+        default=False, description="Also say how far to trust the scores, compared with chance and the truth."
+    )
+
+
+class ExamplesRequest(VerbRequest):
+    """A text, and how to find the training examples whose states are nearest to its own."""
+
+    text: Phrase = Field(description="The text that is read.")
+    examples: int = Field(default=5, ge=1, le=50, description="Number of examples for each place.")
+    states: Literal["encoder", "decoder"] | None = Field(
+        default=None, description="For translators: words that are read, or tokens that are written (the default)."
+    )
+    output: str | None = Field(default=None, description="For translators: the output; by default the model's own.")
+    at: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(
+        default=None, description="For translators: only the place after this many tokens or words."
+    )
+    by: Literal["cosine", "l2"] = Field(default="cosine", description="How states are compared.")
+    from_lines: Count | None = Field(
+        default=None, description="Most training texts to compare with; by default as many as the server allows."
     )

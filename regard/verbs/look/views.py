@@ -27,6 +27,7 @@ from regard.tasks.translation.lengths import target_tokens
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.inputs import remark_on_file, with_files
 from regard.verbs.look.request import AttentionRequest, BeamRequest, ForwardRequest, NextRequest
+from regard.verbs.look.sentences import check_sentence, output_tokens
 from regard.verbs.look.words import look_at_words, token_places
 from regard.verbs.pictures import mark_as_is
 from regard.viewing.canvas import show_word
@@ -104,18 +105,10 @@ def attention(question: Question[AttentionRequest]) -> dict[str, Any]:
 
 
 def _sight(model: Any, body: AttentionRequest, limits: Limits) -> Sight:
-    _check_sentence(model, body.text, limits)
+    check_sentence(model, body.text, limits)
     if body.tokens is None:
         return see(model.model, body.text, body.output)
-    return see_tokens(model.model, body.text, _output_tokens(model, body.text, body.tokens))
-
-
-def _output_tokens(model: Any, text: str, names: Sequence[str]) -> list[int]:
-    """Return the tokens of a translator's output, given their names."""
-    tokens: list[int] = model.target_tokens(names, text)
-    if model.model.task.end in tokens:
-        raise Fault("An output's end is not one of its tokens; omit it.")
-    return tokens
+    return see_tokens(model.model, body.text, output_tokens(model, body.text, body.tokens))
 
 
 def _narrow(seen: Seen, body: AttentionRequest) -> Seen:
@@ -141,7 +134,7 @@ def next_token(question: Question[NextRequest]) -> dict[str, Any]:
     """Return the distribution of the token at one place of an output."""
     body, began = question.body, time.monotonic()
     model: Any = question.model
-    _check_sentence(model, body.text, question.limits)
+    check_sentence(model, body.text, question.limits)
     task = model.model.task
     choices = _choices(model, body)
     place = place_data(choices, body.kept)
@@ -215,7 +208,7 @@ def beam(question: Question[BeamRequest]) -> dict[str, Any]:
     """Return the beam as a tree."""
     body, limits, began = question.body, question.limits, time.monotonic()
     model: Any = question.model
-    _check_sentence(model, body.text, limits)
+    check_sentence(model, body.text, limits)
     width = body.beam or model.decoding.beam
     if width > limits.beam:
         raise Fault(f"The beam is {width} wide; here it may be at most {limits.beam}.")
@@ -233,8 +226,8 @@ def forward(question: Question[ForwardRequest]) -> dict[str, Any]:
     model: Any = question.model
     target: str | list[int] | None = body.output
     if "translate" in model.can:
-        _check_sentence(model, body.text, limits)
-        target = _output_tokens(model, body.text, body.tokens) if body.tokens is not None else target
+        check_sentence(model, body.text, limits)
+        target = output_tokens(model, body.text, body.tokens) if body.tokens is not None else target
     elif body.output is not None or body.tokens is not None:
         given = "output" if body.tokens is None else "tokens"
         raise Fault(f"'{given}' is for translators; the model {model.name} only reads.")
@@ -246,13 +239,6 @@ def forward(question: Question[ForwardRequest]) -> dict[str, Any]:
         )
     output = show_word(followed.output) if followed.output else ""
     return forward_data(followed, places) | {"text": show_word(body.text), "output": output}
-
-
-def _check_sentence(model: Any, text: str, limits: Limits) -> None:
-    source, _ = model.tokenisers
-    length = len(source.encode(text)) + 1 if len(text) <= limits.characters else limits.sentence + 1
-    if length > limits.sentence:
-        raise Fault(f"The sentence is longer than {limits.sentence} tokens; give a shorter one.")
 
 
 def _text(model: Any, text: str, side: int) -> dict[str, str]:

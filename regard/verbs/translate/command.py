@@ -1,6 +1,5 @@
 """`regard translate`: translate text line by line; and the request that its options make."""
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -11,7 +10,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.files import checksum, refuse_missing_folder
-from regard.base.model_folder import SCORES, read_manifest, read_recipe
+from regard.base.model_folder import model_checksum, read_recipe
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings, check
 from regard.console import NoOutput, console_progress, options, refuse_folder
@@ -307,12 +306,12 @@ def record_of(model: Path, context: typer.Context) -> dict[str, Any]:
     exports = [_checksum_of(model / tool / RECORD) for tool in (CTRANSLATE2, ONNX)]
     return {
         **{names[name]: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
-        "the model": _contents(model),
+        "the model": model_checksum(model),
         "its export": exports if params["engine"] != "torch" else None,
-        "the model of --channel": _contents(Path(params["channel"])) if params["channel"] else None,
-        "the model of --prior": _contents(Path(params["prior"])) if params["prior"] else None,
-        "the model of --fuse": _contents(Path(params["fuse"])) if params["fuse"] else None,
-        "a model of --with": [_contents(Path(folder)) for folder in params["together"] or []],
+        "the model of --channel": model_checksum(Path(params["channel"])) if params["channel"] else None,
+        "the model of --prior": model_checksum(Path(params["prior"])) if params["prior"] else None,
+        "the model of --fuse": model_checksum(Path(params["fuse"])) if params["fuse"] else None,
+        "a model of --with": [model_checksum(Path(folder)) for folder in params["together"] or []],
         "the text of --dictionary": _checksum_of(Path(params["dictionary"])) if params["dictionary"] else None,
         "the text of --vocabulary": _checksum_of(Path(params["vocabulary"])) if params["vocabulary"] else None,
     }
@@ -321,9 +320,3 @@ def record_of(model: Path, context: typer.Context) -> dict[str, Any]:
 def _checksum_of(path: Path) -> str | None:
     """Return the checksum of a file; None if there is none, or for a pipe, which can be read only once."""
     return checksum(path.read_bytes()) if path.is_file() else None
-
-
-def _contents(folder: Path) -> str:
-    """Return one checksum for everything that decides what a model writes."""
-    files = {name: sum_ for name, sum_ in read_manifest(folder).items() if name != SCORES}
-    return checksum(json.dumps(files, sort_keys=True).encode())

@@ -84,7 +84,7 @@ def channel_means(
     sources = [text.strip() for text, candidates in zip(texts, outputs, strict=True) for _ in candidates]
     direct = [_mean(hypothesis.token_scores) for hypotheses in results for hypothesis in hypotheses]
     fluent = [0.0] * len(written) if prior is None else _prior_means(prior, outputs)
-    return direct, _backward_means(backward, written, sources), fluent
+    return direct, mean_scores(backward, written, sources), fluent
 
 
 def _best(hypotheses: list[Hypothesis], worth: list[float], count: int) -> list[Hypothesis]:
@@ -112,15 +112,15 @@ def _prior_means(prior: "LanguageModel", outputs: Sequence[Sequence[str]]) -> li
 
 
 @torch.no_grad()
-def _backward_means(backward: TranslationModel, outputs: list[str], sources: list[str]) -> list[float]:
-    """Return the mean log-probability per token of each source, given its output."""
-    tokens = backward.task.encode_targets(outputs, sources)
-    read = backward.task.encode_sources(outputs)
-    lengths = {number: max(len(tokens[number]), len(read[number])) + 1 for number in range(len(outputs))}
-    means = [0.0] * len(outputs)
+def mean_scores(model: TranslationModel, texts: list[str], outputs: list[str]) -> list[float]:
+    """Return the mean log-probability per token of each output, given its text."""
+    tokens = model.task.encode_targets(texts, outputs)
+    read = model.task.encode_sources(texts)
+    lengths = {number: max(len(tokens[number]), len(read[number])) + 1 for number in range(len(texts))}
+    means = [0.0] * len(texts)
     for numbers in batches_of(lengths, SEARCH_TOKENS):
         between_steps()
-        likelihoods = backward.force([outputs[n] for n in numbers], [tokens[n] for n in numbers]).tolist()
+        likelihoods = model.force([texts[n] for n in numbers], [tokens[n] for n in numbers]).tolist()
         for number, likelihood in zip(numbers, likelihoods, strict=True):
             means[number] = likelihood / (len(tokens[number]) + 1)
     return means

@@ -13,9 +13,10 @@ from why_models import ASKED, toy_item, toy_model
 
 from regard.base.faults import Fault
 from regard.loading import Loaded
+from regard.seeing.why.explaining import WhyRequest
 from regard.seeing.why.pictures import Blocks
 from regard.seeing.why.question import ask
-from regard.seeing.why.views import WhyRequest, view_why
+from regard.seeing.why.views import view_why
 from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.viewing.sides import Cells
 

@@ -8,6 +8,8 @@ import { askEdited } from "../editing.js";
 import { mountForward, showForward } from "../../views/forward.js";
 import { mountNBest, showNBest } from "../../views/n-best.js";
 import { mountNext, showNext } from "../../views/next.js";
+import { addTrust, mountReasons, showReasons } from "../../views/reasons.js";
+import { makeMethodChoice } from "../reasoning.js";
 import { mountTree, showTree } from "../../views/tree.js";
 import { range } from "../../parts/ranges.js";
 import { ask, Refusal } from "../../parts/server.js";
@@ -15,12 +17,15 @@ import { say } from "../../parts/texts.js";
 
 /** @import { Show } from "../attending/room.js" */
 /** @import { View as ForwardView } from "../../views/forward.js" */
+/** @import { ReasonsView } from "../../views/reasons.js" */
+/** @import { MethodChoice } from "../reasoning.js" */
 /** @import { Model } from "../../parts/server.js" */
 /** @import { Sentence } from "./panel.js" */
 /** @import { Choice } from "./picks.js" */
 /** @typedef {{ model: Model, sentence: Sentence }} Subject the model and the sentence of its panel to explain */
 
-const VIEWS = ["attention", "next", "others", "beam", "forward"];
+const VIEWS = ["attention", "reasons", "next", "others", "beam", "forward"];
+const CAN = { forward: "forward", reasons: "why" }; // views that not every model has, and what it must be able to do
 const KEPT = 12; // answers that are cached
 
 /** @type {Subject} */
@@ -39,6 +44,10 @@ let offered; // the tokens that can be picked, the tokens before them, and their
 let listedOf; // the subject whose outputs are listed
 /** @type {ForwardView} */
 let layers;
+/** @type {ReasonsView} */
+let reasons;
+/** @type {MethodChoice} */
+let method; // by which reasons are found
 /** @type {Show} */
 let showSeen; // shows attention, and the part in which it is edited
 /** @type {Map<string, any>} */
@@ -56,11 +65,19 @@ const trouble = (name) => byId(`${name}-trouble`);
 export function explain(model, sentence, place = at) {
   subject = { model, sentence };
   at = Math.min(place, sentence.tokens.length);
-  const isFollowed = model.can.includes("forward");
-  byId("forward-tab").hidden = !isFollowed;
-  if (view === "forward" && !isFollowed) openView("attention");
+  for (const [name, verb] of Object.entries(CAN)) {
+    const isThere = model.can.includes(verb);
+    byId(`${name}-tab`).hidden = !isThere;
+    if (view === name && !isThere) openView("attention");
+  }
   return refresh();
 }
+
+/**
+ * The view in which a word of the output is opened: the reasons if they are shown, or else the next token.
+ * @type {() => string}
+ */
+export const viewOfWord = () => (view === "reasons" ? view : "next");
 
 /**
  * Open a view, and set the place for the next-token view; the content is loaded when a sentence is explained.
@@ -70,6 +87,7 @@ export function openView(name, place) {
   view = VIEWS.includes(name) ? name : "attention";
   if (place !== undefined) at = place;
   layers.open = new Set(wishedAll("layers"));
+  method.follow();
   for (const each of VIEWS) {
     const isOpen = each === view;
     byId(`${each}-tab`).setAttribute("aria-selected", isOpen);
@@ -114,7 +132,7 @@ function tellTrouble(name, error) {
  */
 async function about(path, question, signal) {
   const { model, sentence } = subject;
-  const whole = { model: model.name, text: sentence.source.text, ...question };
+  const whole = { model: model.name, [path === "v1/why" ? "input" : "text"]: sentence.source.text, ...question };
   const key = path + JSON.stringify(whole);
   if (!answers.has(key)) {
     const answer = await ask(path, whole, signal);
@@ -146,6 +164,16 @@ const SHOWING = {
     });
     holder("attention").hidden = false; // only visible elements can be measured
     showSeen(seen, of);
+  },
+
+  reasons: async (signal) => {
+    const { tokens } = subject.sentence;
+    const question = { tokens, place: at + 1, mode: reasons.mode, ...method.wanted() };
+    const found = await about("v1/why", question, signal);
+    holder("reasons").hidden = false;
+    tellTrouble("reasons", null);
+    showReasons(reasons, found);
+    if (found.maps.length) addTrust(reasons, await about("v1/why", { ...question, trust: true }, signal));
   },
 
   next: async (signal) => {
@@ -239,6 +267,9 @@ export function mountExplaining(served, listeners) {
     remember({ layers: places });
     if (isMissing) refresh();
   });
+  method = makeMethodChoice("word", refresh);
+  trouble("reasons").before(method.root);
+  reasons = mountReasons(holder("reasons"), "reasons", go);
   walkable(byId("tabs"), ".tab:not([hidden])");
   for (const event of ["click", "focusin"]) {
     byId("tabs").addEventListener(event, (/** @type {any} */ { target }) => {

@@ -1,0 +1,1 @@
+"""Filter sentence pairs by scores: of translators, language models, languages and sentence vectors."""

@@ -1,0 +1,1 @@
+"""Training pairs from texts of one language, whose other side a model writes."""

@@ -1,0 +1,111 @@
+"""Write the other sides of a recipe's texts of one language before its corpus is prepared."""
+
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from regard.base.checksums import file_checksum, read_record, write_record
+from regard.base.faults import Fault
+from regard.base.files import whole_file
+from regard.base.model_folder import model_checksum
+from regard.base.progress import Progress, Remark
+from regard.data.corpora.mono import Mono, Writing
+from regard.data.corpora.mono_corpora import mono_files
+from regard.data.corpora.options import PairData
+from regard.data.corpora.prepared import is_prepared, lock_folder
+from regard.data.corpora.text import file_of
+from regard.data.prepared import make_folder
+from regard.runs.mono.machine import MachineText, remove_work
+
+UNNAMED = {"src", "tgt"}  # languages of recipes that name none
+
+
+class MadeText(BaseModel):
+    """Record of a text whose other side a model wrote: model, text, options, and checksums of both sides."""
+
+    model: str
+    text: str
+    way: str
+    writing: Writing
+    sides: list[str]
+    report: str
+
+
+def write_mono(data: PairData, folder: Path, progress: Progress, remark: Remark) -> None:
+    """Write both sides of every text of `data.mono` that needs a model, unless the corpus in `folder` is prepared.
+
+    What an earlier try has finished is kept, and what it has begun is continued.
+    """
+    for number, text in enumerate(data.mono, 1):
+        if text.model is None:
+            continue
+        files = mono_files(folder, number)
+        record = files[0].with_suffix(".json")
+        if is_prepared(folder):
+            _refuse_other_model(text, record)
+            continue
+        job = MachineText(Path(text.model).expanduser(), file_of(text.file), text.writing)
+        _check_languages(data, text, job)
+        make_folder(record.parent)
+        with lock_folder(record.parent, progress):
+            if not _is_made(text, job, record, files):
+                job.check(remark)
+                side = "source" if text.way == "back" else "target"
+                remark(f"{text.file}: {text.model} writes a {side} for each line")
+                _write(text, job, record, files, progress)
+        remark(f"{text.file}: {read_record(MadeText, record).report}")
+
+
+def _check_languages(data: PairData, text: Mono, job: MachineText) -> None:
+    """Refuse a model that translates between other languages than the text needs."""
+    ours = data.source_language, data.target_language
+    wanted = ours[::-1] if text.way == "back" else ours
+    theirs = job.languages
+    if not UNNAMED & {*wanted, *theirs} and theirs != wanted:
+        raise Fault(
+            f"{text.model} translates {theirs[0]} into {theirs[1]}, but way = '{text.way}' needs a model that "
+            f"translates {wanted[0]} into {wanted[1]}."
+        )
+
+
+def _refuse_other_model(text: Mono, record: Path) -> None:
+    """Refuse prepared text that was written by an earlier version of the model, if that can be known."""
+    model = Path(text.model or "").expanduser()
+    if record.is_file() and model.is_dir() and read_record(MadeText, record).model != model_checksum(model):
+        raise Fault(
+            f"{text.model} has changed since it wrote the text in {record.parent}; delete that folder and the corpus "
+            "next to it to prepare again, or name the model that wrote it."
+        )
+
+
+def _is_made(text: Mono, job: MachineText, record: Path, files: tuple[Path, Path]) -> bool:
+    """Return True if both sides are complete and come from this model, text and options."""
+    if not record.is_file() or not all(file.is_file() for file in files):
+        return False
+    made = read_record(MadeText, record)
+    asked = job.fingerprint, file_checksum(job.text), text.way, text.writing
+    if (made.model, made.text, made.way, made.writing) != asked:
+        raise Fault(
+            f"{record.parent} holds text that was made with another model, text or options; delete it to make it again."
+        )
+    return [file_checksum(file) for file in files] == made.sides
+
+
+def _write(text: Mono, job: MachineText, record: Path, files: tuple[Path, Path], progress: Progress) -> None:
+    work = record.with_suffix(".work")
+    written, dropped = job.write(work, progress), dict[str, int]()
+    with whole_file(files[0]) as source, whole_file(files[1]) as target:
+        for line, output in written.pairs(dropped):
+            sides = (output, line) if text.way == "back" else (line, output)
+            for file, side in zip((source, target), sides, strict=True):
+                file.write(f"{side}\n".encode())
+    made = MadeText(
+        model=job.fingerprint,
+        text=file_checksum(job.text),
+        way=text.way,
+        writing=text.writing,
+        sides=[file_checksum(file) for file in files],
+        report=written.report(dropped),
+    )
+    write_record(record, made)
+    remove_work(work)
