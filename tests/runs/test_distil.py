@@ -297,3 +297,25 @@ def test_python_distils_too(teacher: Path) -> None:
     assert student.translate(["the dog sleeps"])
     with pytest.raises(Fault, match="already holds a run"):
         regard.distil("teacher", "new.en", out="student", quiet=True)
+
+
+def test_a_teacher_must_be_a_translator(tmp_path: Path) -> None:
+    recipe = b'family = "ngram"\n[data]\ntrain = "a.txt"\n'
+    update_folder(tmp_path / "ngram", {"recipe.toml": recipe, WEIGHTS: b""})
+    with pytest.raises(Fault, match="use `regard generate`"):
+        open_teachers([tmp_path / "ngram"])
+    with pytest.raises(Fault, match="no"):
+        open_teachers([tmp_path / "nowhere"])
+
+
+def test_a_teacher_without_its_text_needs_another(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = read_recipe(teacher)
+    names = [name for corpus in table["data"]["train"] for name in (corpus["source"], corpus["target"])]
+    recipe = Path("teacher/recipe.toml").read_text()
+    for name in names:
+        recipe = recipe.replace(name, f"/nowhere/{Path(name).name}")
+    update_folder(teacher, {"recipe.toml": recipe.encode()})
+    shutil.rmtree("teacher/training/corpus")
+    assert distilled() == 2
+    assert "is gone: there is no /nowhere/small.en; name sentences with --text" in said(capsys)
+    assert distilled("--text", "new.en") == 0  # some of these sentences are held out for validation instead

@@ -31,6 +31,7 @@ DECISIONS = {
     "handwriting": "a label",
     "nodes": "the class of a node",
     "sequences": "the class of a sequence",
+    "recognition": "the class of a drawing",
 }
 COLUMNS = ("attention", "rollout, flow", "gradients, occlusion", "leave one out", "lens", "patching", "heads, units")
 # Toys that are one of several kinds in a row, whose cell says so in words.
