@@ -25,6 +25,7 @@ from typing import Any, Literal
 import regard
 from regard.base.faults import Fault
 from regard.base.files import write_file
+from regard.base.processes import die_with_parent
 from regard.data.corpora.hashes import fold
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import read_pairs
@@ -405,6 +406,7 @@ def main() -> None:
     options = parser().parse_args()
     setting = setting_of(options)
     if options.task:
+        die_with_parent()  # or a second try would find its run locked
         write_result = partial(write_file, result_of(options.work, options.task))
         try:
             write_result(json.dumps(do_task(options.work, setting, options.task)).encode())

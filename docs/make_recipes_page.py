@@ -59,8 +59,15 @@ KINDS = {
     "number": "number",
     "boolean": "true, false",
     "string": "text",
-    "array": "corpora",
     "object": "table",
+}
+# Lists by the type of their elements; those that are tables have a section of their own.
+LISTS = {
+    None: "corpora",
+    "string": "list of texts",
+    "integer": "list of whole numbers",
+    "number": "list of numbers",
+    "array": "list of pairs of whole numbers",
 }
 
 
@@ -160,12 +167,9 @@ def _values(schema: dict[str, Any]) -> str:
     schema = next(each for each in schema.get("anyOf", [schema]) if "$ref" not in each)
     if "enum" in schema or "const" in schema:
         return ", ".join(f'`"{value}"`' for value in schema.get("enum", [schema.get("const")]))
-    if schema["type"] == "array" and schema["items"].get("type") == "string":
-        return "list of texts"
-    if schema["type"] == "array" and "anyOf" in schema["items"]:
-        return "list of texts and tables"
-    if schema["type"] == "array" and schema["items"].get("type") == "integer":
-        return "list of whole numbers"
+    if schema["type"] == "array":
+        items = schema.get("items") or {}
+        return "list of texts and tables" if "anyOf" in items else LISTS[items.get("type")]
     bounds = [text.format(schema[name]) for name, text in BOUNDS.items() if name in schema]
     return ", ".join([KINDS[schema["type"]], *bounds])
 

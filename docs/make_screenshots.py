@@ -29,6 +29,8 @@ PICTURES = ROOT / "docs" / "pictures"
 TEXT = "Ana doesn't eat the green apples. How many delicious cakes did he eat?"
 APPLES = "Ana doesn't eat the green apples."
 FILMED = "I see the red house."
+GIRLS = "The girls do not eat the green apples."
+EDITED = {"text": GIRLS, "view": "attention", "side": "decoder", "layer": "1", "head": "3"}
 COLOURS = 192  # of a picture; so few keep the files small
 
 
@@ -40,7 +42,7 @@ class Picture:
     fragment: dict[str, str]
     last: str
     pointed: str = ""  # a word of the translation
-    pressed: str = ""  # a button
+    pressed: tuple[str, ...] = ()  # buttons, one after another
     width: int = 1100
     scheme: Literal["light", "dark"] = "light"
 
@@ -50,12 +52,13 @@ SERVED = (
     Picture("serve-next", {"text": TEXT, "view": "next", "sentence": "2", "at": "4", "top_p": "0.9"}, "#next-view"),
     Picture("serve-others", {"text": TEXT, "view": "others", "sentence": "2"}, "#others-view"),
     Picture("serve-beam", {"text": "Were the bridges long?", "view": "beam"}, "#beam-view", scheme="dark"),
+    Picture("serve-edit", EDITED, "#links-part", pressed=("#editing summary", ".head-switch[data-head='3']")),
     Picture("serve-phone", {"text": APPLES}, "#links-part", pointed="verdes", width=390),
 )
 WRITING = {"tab": "generate", "prompt": "ROMEO:\nI will not", "tokens": "80", "temperature": "0.8", "seed": "3"}
 WRITTEN = (
-    Picture("serve-write", WRITING, "#writers", pressed="#go-on", width=1280),
-    Picture("serve-write-phone", WRITING, ".writer", pressed="#go-on", width=390, scheme="dark"),
+    Picture("serve-write", WRITING, "#writers", pressed=("#go-on",), width=1280),
+    Picture("serve-write-phone", WRITING, ".writer", pressed=("#go-on",), width=390, scheme="dark"),
 )
 WORDS = (Picture("serve-words", {"tab": "neighbours", "word": "company", "map": "frequent"}, "#map-part"),)
 LOOKED = Picture("page", {"head": "mean"}, "#pictures", pointed="maçãs")
@@ -86,8 +89,8 @@ def take(browser: "Browser", address: str, picture: Picture) -> None:
     browser.open(address, f"#{urlencode(picture.fragment)}")
     browser.wait("return Boolean(document.querySelector(arguments[0])?.offsetHeight)", picture.last)
     browser.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
-    if picture.pressed:
-        browser.find(picture.pressed).click()
+    for button in picture.pressed:
+        browser.find(button).click()
         browser.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
     browser.run("document.activeElement.blur()")
     if picture.pointed:

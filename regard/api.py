@@ -122,6 +122,7 @@ def distil(
     out: File,
     student: Literal["base", "tiny", "micro"] = "base",
     decoder: Literal["attention", "ssru", "gru"] = "attention",
+    int8: bool = False,
     targets: Literal["best", "n-best", "nearest", "reference"] = "best",
     n: int | None = None,
     beam: int | None = None,
@@ -139,7 +140,7 @@ def distil(
 
     - `text`: sentences to teach, or pairs (.tsv); by default the teacher's training text; `reference`: translations;
     - `student`: its size, at most a quarter, a tenth or a twentieth of the teacher's parameters; `decoder`: attention
-      to all that was written, or a recurrent cell;
+      to all that was written, or a recurrent cell; `int8`: train it rounded as 8-bit engines compute;
     - `targets`: the teacher's best output, its `n` best, that of `n` nearest to the reference, or the reference itself;
     - `beam`: of the teacher; `words`: share of its distribution over each word in the loss, at a `temperature`;
     - `settings` and `seed` change the student's recipe, and `minutes` plan its training;
@@ -153,6 +154,7 @@ def distil(
         _path(reference),
         student,
         decoder,
+        int8,
         targets,
         n,
         beam,

@@ -75,6 +75,21 @@ def _watch_batches() -> None:
     prefetch.prefetch = lambda items, ahead=4: plain(pure(items), ahead)
 
 
+@pytest.fixture(autouse=True)
+def _onednn_as_before() -> Iterator[None]:
+    """Restore oneDNN after each test.
+
+    Where a CPU cannot multiply in bf16, torch switches it off for the whole process, and later sums have other bits.
+    """
+    import torch
+
+    backend: Any = torch.backends.mkldnn
+    before = backend.enabled
+    yield
+    if backend.enabled is not before:
+        backend.enabled = before
+
+
 @pytest.fixture(scope="session")
 def triton_interpreter() -> None:
     """Let Triton's interpreter count loops with arrays of one number, which numpy 2.4 no longer converts.

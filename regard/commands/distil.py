@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _Teachers = Annotated[
     list[Path],
-    typer.Argument(metavar="TEACHER…", help="Model folders of translators with the same tokens; several teach as one."),
+    typer.Argument(metavar="TEACHER", help="Model folders of translators with the same tokens; several teach as one."),
 ]
 _Text = Annotated[
     Path | None,
@@ -33,6 +33,9 @@ _Student = Annotated[
 _Decoder = Annotated[
     Literal["attention", "ssru", "gru"],
     typer.Option(help="What the decoder remembers its output by: attention to all of it, or a recurrent cell."),
+]
+_Int8 = Annotated[
+    bool, typer.Option("--int8", help="Train with weights and states rounded as 8-bit engines round them.")
 ]
 _Targets = Annotated[
     Literal["best", "n-best", "nearest", "reference"],
@@ -72,6 +75,7 @@ def command(
     reference: _Reference = None,
     student: _Student = "base",
     decoder: _Decoder = "attention",
+    int8: _Int8 = False,
     targets: _Targets = "best",
     n: _N = None,
     beam: _Beam = None,
@@ -100,24 +104,8 @@ def command(
     if out is None:
         raise Fault("Name a folder for the student with -o.")
     changes = [*(settings or []), *([f"seed={seed}"] if seed is not None else [])]
-    request = DistilRequest(
-        teachers,
-        out,
-        text,
-        reference,
-        student,
-        decoder,
-        targets,
-        n,
-        beam,
-        words,
-        temperature,
-        changes,
-        minutes,
-        workers,
-        resume,
-        overwrite,
-    )
+    how = student, decoder, int8, targets, n, beam, words, temperature
+    request = DistilRequest(teachers, out, text, reference, *how, changes, minutes, workers, resume, overwrite)
     run, measured = distil(request, console_audience())
     if run.interrupted:
         raise typer.Exit(130)

@@ -73,7 +73,7 @@ def command(
 ) -> None:
     """Export MODEL for CTranslate2 or ONNX, which `regard translate` then uses, or for other tools.
 
-    html is one file with a translator and a page that runs it in a browser, without server or network.
+    html is one file with a model and a page that runs it in a browser, without server or network.
     The other formats are Marian, GPT-2 and BERT in Hugging Face's layout, ARPA files, and word vectors in the formats
     of word2vec, GloVe and fastText. A mapped file holds an n-gram model that other commands open instantly.
     """
@@ -164,12 +164,12 @@ def _write_outside(write: str, model: Path, place: Path, to: str, overwrite: boo
 
 
 def _write_html(model: Path, place: Path, runtime: Path | None, overwrite: bool) -> None:
+    from regard.loading import Loaded, load_as
     from regard.onefile.export import export_html
-    from regard.verbs.translate.model import load_translation_model
 
     refuse_existing(place, overwrite)
     with console_progress() as progress:
-        size = export_html(load_translation_model(model, device="cpu"), model, place, runtime, progress)
+        size = export_html(load_as(Loaded, model, "cpu"), model, place, runtime, progress)
     remark(f"{place} is {model} in one file of {size / 1e6:.1f} MB; open it in a browser")
 
 
@@ -207,10 +207,12 @@ def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float3
     from regard.engines.exported import origins
     from regard.engines.onnx.export import export_onnx
     from regard.engines.shortlist import learnt_for
+    from regard.loading import Loaded, load_as
     from regard.training.checkpoint import read_folder
     from regard.verbs.translate.model import load_translation_model
 
-    origin, model, candidates = origins(read_folder(folder)), load_translation_model(folder, device="cpu"), None
+    origin, candidates = origins(read_folder(folder)), None
+    model: Loaded = load_translation_model(folder, "cpu") if shortlist else load_as(Loaded, folder, "cpu")
     if shortlist:
         with console_progress() as progress:
             candidates = learnt_for(folder, model.recipe.data.prepared, model.task.source, model.task.target, progress)

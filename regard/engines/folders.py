@@ -36,16 +36,17 @@ class FolderKind:
         return None
 
 
+_TOKENISERS = ("source.*", "target.*", "tokeniser.*")
 FOLDERS = {
     CTRANSLATE2: FolderKind((RECORD, "model.bin"), ("config.json", "*_vocabulary.json", SHORTLIST)),
-    ONNX: FolderKind((RECORD, "*.onnx"), ("weights.data", "about.json", LISTED, "source.*", "target.*")),
+    ONNX: FolderKind((RECORD, "*.onnx"), ("weights.data", "about.json", LISTED, "lexicon.json", *_TOKENISERS)),
     MARIAN: FolderKind(("*.spm", "*.safetensors"), ("*config.json", "*vocab.json")),
     GPT2: FolderKind(("merges.txt", "*.safetensors"), ("*config.json", "vocab.json", "tokenizer.json")),
     BERT: FolderKind(("vocab.txt", "*.safetensors"), ("*config.json",)),
 }
 MODEL_FOLDER = FolderKind(  # of a model that was not trained there
     (MANIFEST, WEIGHTS),
-    (RECIPE, SCORES, ABOUT, CERTAINTY, PLUGINS, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX),
+    (RECIPE, SCORES, ABOUT, CERTAINTY, PLUGINS, *_TOKENISERS, CTRANSLATE2, ONNX),
 )
 
 

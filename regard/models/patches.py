@@ -105,6 +105,7 @@ class PatchEncoder(nn.Module):
 
     def __init__(self, options: PatchOptions, numbers: int, grid: tuple[int, int]) -> None:
         super().__init__()
+        self.options = options
         self.enter = nn.Linear(numbers, options.width)
         self.places = Learned(math.prod(grid), options.width)
         self.dropout = nn.Dropout(options.dropout)
@@ -114,8 +115,11 @@ class PatchEncoder(nn.Module):
         )
         self.norm = nn.LayerNorm(options.width)
 
-    def forward(self, patches: Float[Tensor, "batch patch number"]) -> States:
+    def forward(self, patches: Float[Tensor, "batch patch number"], kept: Sequence[int] | None = None) -> States:
+        """Return the state of each patch, or of some patches that are read as if there were no others."""
         states = self.dropout(self.places(self.enter(patches)))
+        if kept is not None:
+            states = states[:, list(kept)]
         for block in self.blocks:
             states = block(states, None)
         return self.norm(states)
@@ -138,9 +142,9 @@ class PatchTransformer(PictureNetwork):
         self.action = nn.Linear(options.width, classes)
         self.rollout = Rollout()
 
-    def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
-        """Return the log-probabilities of the classes."""
-        states = self.encoder(cut_into_patches(pictures, self.options.patch))
+    def answer(self, pictures: Pictures, kept: Sequence[int] | None = None) -> Float[Tensor, "batch class"]:
+        """Return the log-probabilities of the classes, by all patches or those that are kept."""
+        states = self.encoder(cut_into_patches(pictures, self.options.patch), kept)
         return torch.log_softmax(self.action(states.mean(dim=1)), dim=-1)
 
     def step_sides(self) -> dict[str, list[str]]:

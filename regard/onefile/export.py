@@ -1,4 +1,4 @@
-"""Export a translator as one HTML file: its graphs in int8, its tokenisers and what the page tells about it."""
+"""Export a model as one HTML file: its graphs in int8, its tokenisers and what the page tells about it."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -11,8 +11,9 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.beam_rules import first_unsupported
 from regard.engines.onnx.export import cache_shape, network_of, watched_graphs
 from regard.loading import Loaded
-from regard.onefile.page import write_page
+from regard.onefile.page import DESKS, write_page
 from regard.onefile.runtime import find_runtime
+from regard.onefile.texts import text_data
 from regard.onefile.tokens import tokeniser_data
 from regard.runs.about import data_names, hardly_trained, read_about
 from regard.viewing.sealed import named_language
@@ -24,19 +25,25 @@ _DEPTHS = {"keys": "key_depth", "values": "value_depth"}  # of caches, by their 
 def export_html(
     model: Loaded, folder: Path, place: Path, runtime: Path | None = None, progress: Progress = silent
 ) -> int:
-    """Write the translator of a model folder as an .html file; return the size of the file.
+    """Write the model of a folder as an .html file; return the size of the file.
 
     `runtime` is the npm package of onnxruntime-web; without it the cached one is used, or it is downloaded.
     """
     if place.suffix.lower() != ".html":
         raise Fault(f"A page is an .html file, and {place} does not end in .html.")
-    data = page_data(model, folder)
+    name, data = page_data(model, folder)
     graphs = watched_graphs(model)
-    return write_page(place, data, graphs, find_runtime(runtime, progress))
+    return write_page(place, DESKS[name], data, graphs, find_runtime(runtime, progress))
 
 
-def page_data(model: Loaded, folder: Path) -> dict[str, Any]:
-    """Return what the scripts of a page need besides the graphs; refuse a model that they cannot run."""
+def page_data(model: Loaded, folder: Path) -> tuple[str, dict[str, Any]]:
+    """Return the desk of a page, and what its scripts need besides the graphs; refuse a model that they cannot run."""
+    found = text_data(model)
+    name, data = found if found is not None else ("translate", _translator_data(model))
+    return name, {"model": _facts(model, folder), **data}
+
+
+def _translator_data(model: Loaded) -> dict[str, Any]:
     network, task = network_of(model), model.task
     recipe: Any = model.recipe  # of a translator
     search: DecodingOptions = recipe.decoding
@@ -47,7 +54,6 @@ def page_data(model: Loaded, folder: Path) -> dict[str, Any]:
     if len(sides) > 1:
         tokenisers["target"] = tokeniser_data(task.target, sides[1])
     return {
-        "model": _facts(model, folder),
         "search": {name: getattr(search, name) for name in SEARCH},
         "longest": network.options.longest,
         "sizes": {"past": _past_shapes(cache_shape(network)), "vocabulary": task.target.size},
@@ -66,11 +72,12 @@ def _facts(model: Loaded, folder: Path) -> dict[str, Any]:
     """Return what the page says about the model, in the form of a server's list of models."""
     about, recipe, course = read_about(folder), read_recipe(folder), hardly_trained(folder)
     data = model.recipe.data
+    languages = {side: named_language(getattr(data, f"{side}_language", "")) for side in ("source", "target")}
     return {
         "name": folder.resolve().name,
+        "family": model.recipe.family,
         "reads": "text",
-        "source": {"code": named_language(data.source_language), "name": ""},
-        "target": {"code": named_language(data.target_language), "name": ""},
+        **{side: {"code": code, "name": ""} for side, code in languages.items()},
         "description": recipe.get("description", ""),
         "examples": about.examples or [],
         "amount": about.amount and asdict(about.amount),

@@ -6,9 +6,10 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.data.tokenisers.sentencepieces import open_model
-from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions
+from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, TokeniserOptions
+from regard.data.tokenisers.wordpiece import MARKS, read_wordpieces
 
-KINDS = ("unigram", "bpe", "characters", "bytes")  # that `page/onefile/tokeniser.js` knows
+KINDS = ("unigram", "bpe", "characters", "bytes", "words", "spaces", "wordpiece")  # those of `onefile/tokeniser.js`
 _FIRST_BYTE = 4  # token of the byte 0 in a vocabulary of bytes
 
 
@@ -23,13 +24,34 @@ def tokeniser_data(tokeniser: Tokeniser, options: TokeniserOptions) -> dict[str,
         "kind": options.kind,
         "names": tokeniser.pieces(range(tokeniser.size)),
         "special": {name: getattr(tokeniser, name) for name in ("pad", "unknown", "begin", "end")},
-        "caseless": options.ignore_case,
-        **(_pieces(tokeniser) if options.kind != "bytes" else _bytes()),
+        "caseless": options.ignore_case or isinstance(tokeniser, CaselessTokeniser),
+        **_more(tokeniser, options),
     }
 
 
-def _bytes() -> dict[str, Any]:
-    return {"scores": [], "bytes": [*range(_FIRST_BYTE, _FIRST_BYTE + 256)]}
+def _more(tokeniser: Tokeniser, options: TokeniserOptions) -> dict[str, Any]:
+    """Return what only some kinds need."""
+    nothing: dict[str, Any] = {"scores": [], "bytes": []}
+    match options.kind:
+        case "bytes":
+            return nothing | {"bytes": [*range(_FIRST_BYTE, _FIRST_BYTE + 256)]}
+        case "words" | "spaces":
+            return nothing
+        case "wordpiece":
+            return nothing | _spelling(tokeniser)
+    return _pieces(tokeniser)
+
+
+def _spelling(tokeniser: Tokeniser) -> dict[str, Any]:
+    """Return how a WordPiece spells text, from the file that it would be stored in."""
+    (stored,) = tokeniser.files("").values()
+    options = read_wordpieces(stored).options
+    spelling = {
+        "lowerCase": options.lower_case,
+        "stripAccents": options.strips_accents,
+        "partIdeographs": options.part_ideographs,
+    }
+    return {"spelling": spelling, "marks": MARKS}
 
 
 def _pieces(tokeniser: Tokeniser) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.base.faults import Fault
-from regard.promises import learning, using
+from regard.promises import explaining, learning, using
 from regard.promises.purity import GlobalChance, watch_python
 from regard.promises.toy import Toy
 from regard.promises.trial import Broken, DoesNotApply, Trial, train_toy
@@ -25,6 +25,7 @@ PROMISES: dict[str, Callable[[Trial], None]] = {
     "a watched model answers the same": using.watched_answers_the_same,
     "inputs have the same answers together and alone": using.together_is_alone,
     "its attention is drawn": using.it_is_drawn,
+    "its decisions can be explained": explaining.decisions_can_be_explained,
     "verbs that it lacks are refused": using.refusals_say_what_to_use,
 }
 

@@ -34,6 +34,8 @@ from regard.protocols.beginning import Begins as Begins
 from regard.protocols.beginning import Outlines as Outlines
 from regard.protocols.beginning import Samples as Samples
 from regard.protocols.beginning import Settles as Settles
+from regard.protocols.deciding import Decides as Decides
+from regard.protocols.deciding import Decision as Decision
 from regard.protocols.drawing import Draws as Draws
 from regard.protocols.drawing import Paints as Paints
 from regard.protocols.drawing import Redraws as Redraws

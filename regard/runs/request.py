@@ -29,8 +29,12 @@ def bend(table: dict[str, Any], settings: Sequence[str], is_own: bool) -> dict[s
     defaults.
     """
     whole, from_user = apply_settings(table, settings), apply_settings(table if is_own else {}, settings)
-    if "start_from" in whole and "family" not in whole:  # the parent's family is read later
-        return table
+    if "start_from" in whole and "family" not in whole:
+        folder = Path(str(whole["start_from"])).expanduser()
+        if not RunFolder(folder).exists():
+            return table  # refused when the run is opened
+        parent = read_recipe(folder)
+        whole = {name: parent[name] for name in ("family", "task") if name in parent} | whole
     kind = recipe_kind(whole)
     training = kind.model_fields["training"].annotation
     if isinstance(training, type) and issubclass(training, TrainingOptions):

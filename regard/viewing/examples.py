@@ -160,4 +160,4 @@ class DrawnExamples:
         return examples_to_json(self.nearest)
 
     def page(self) -> SealedPage:
-        return tables_page(self._lesson)
+        return tables_page(self._lesson, "examples")

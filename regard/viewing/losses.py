@@ -6,6 +6,7 @@ from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.base.figures import in_figures
 from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
 
 if TYPE_CHECKING:
@@ -56,9 +57,9 @@ class SentenceLoss:
     @property
     def summary(self) -> str:
         count = len(self.tokens)
+        perplexity = in_figures(self.perplexity, 2 if self.perplexity < _MANY else 0)
         return (
-            f"loss {self.total:.2f} nats over {count} tokens, {self.total / count:.2f} a token, "
-            f"perplexity {self.perplexity:,.{2 if self.perplexity < _MANY else 0}f}"
+            f"loss {self.total:.2f} nats over {count} tokens, {self.total / count:.2f} a token, perplexity {perplexity}"
         )
 
 

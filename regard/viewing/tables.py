@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -146,33 +146,14 @@ def _chosen(table: NumberTable, count: int) -> list[int]:
     return list(range(0, count, -(-count // _MOST_PRINTED))) if table.is_large else list(range(count))
 
 
-def tables_page(lesson: TableLesson) -> SealedPage:
-    """Return the page of a lesson."""
-    return SealedPage(SCRIPT, STYLES, {"title": lesson.title, "tables": tables_data(lesson)})
+def tables_page(lesson: TableLesson, heading: Literal["lesson", "examples"] = "lesson") -> SealedPage:
+    """Return the page of tables under one of its headings."""
+    return SealedPage(SCRIPT, STYLES, {"heading": heading, "title": lesson.title, "tables": tables_data(lesson)})
 
 
 def tables_data(lesson: TableLesson) -> list[dict[str, Any]]:
     """Return the tables of a lesson as a page reads them."""
     return [_page_data(table) for table in lesson.tables]
-
-
-@dataclass(frozen=True)
-class DrawnTables:
-    """Tables as a drawing, for views of a model."""
-
-    lesson: TableLesson
-
-    def draw(self, path: Path) -> set[str]:
-        return draw_tables(self.lesson, path)
-
-    def lines(self, width: int, colour: bool) -> list[str]:
-        return tables_lines(self.lesson, width)
-
-    def numbers(self) -> dict[str, Any]:
-        return tables_to_json(self.lesson)
-
-    def page(self) -> SealedPage:
-        return tables_page(self.lesson)
 
 
 def _page_data(table: NumberTable | WordTable) -> dict[str, Any]:

@@ -1,18 +1,16 @@
 """A translator in one file, opened from disk in real browsers: it translates without server or network."""
 
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 from chromium import Browser
 from marionette import firefox_or_skip
+from onefile_pages import write_onefile
 
 from regard.engines.exported import origins
 from regard.engines.onnx.engine import load_engine
 from regard.engines.onnx.export import export_onnx
-from regard.onefile.export import export_html
-from regard.onefile.runtime import VARIABLE, cache_folder, is_there
 from regard.training.checkpoint import read_folder
 from regard.verbs.translate.model import load_translation_model
 
@@ -33,12 +31,8 @@ def outputs(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str
 
 @pytest.fixture(scope="module")
 def page(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a page of the small translator; nothing is fetched for it."""
-    if not os.environ.get(VARIABLE) and not is_there(cache_folder()):
-        pytest.skip(f"one-file pages not opened: {VARIABLE} names no npm package onnxruntime-web, and none is cached")
-    place = tmp_path_factory.mktemp("one file") / "page.html"
-    export_html(load_translation_model(trained, device="cpu"), trained, place)
-    return place
+    """Return a page of the small translator."""
+    return write_onefile(load_translation_model(trained, device="cpu"), trained, tmp_path_factory)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def model(trained: Path) -> TranslationModel:
 @pytest.fixture(scope="module")
 def written(model: TranslationModel, trained: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     place = tmp_path_factory.mktemp("page") / "page.html"
-    size = page.write_page(place, page_data(model, trained), watched_graphs(model), RUNTIME)
+    size = page.write_page(place, page.DESKS["translate"], page_data(model, trained)[1], watched_graphs(model), RUNTIME)
     assert size == place.stat().st_size
     return place.read_text(encoding="utf-8")
 
@@ -58,7 +58,7 @@ def test_a_page_that_is_too_large_is_refused_with_its_size(tmp_path: Path, monke
     monkeypatch.setattr(page, "MOST_BYTES", 1_000_000)
     noise = np.random.default_rng(0).bytes(3_000_000)
     with pytest.raises(Fault, match=r"would be 4 MB large, but browsers open at most 1 MB .* export a smaller model"):
-        page.write_page(tmp_path / "page.html", {}, {"weights.data": noise}, RUNTIME)
+        page.write_page(tmp_path / "page.html", page.DESKS["write"], {}, {"weights.data": noise}, RUNTIME)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -70,7 +70,7 @@ def test_a_watched_step_gives_every_head_and_the_same_numbers(model: Translation
     watched = onnxruntime.InferenceSession(tmp_path / "step.onnx")
     encoder = onnxruntime.InferenceSession(tmp_path / "encoder.onnx")
     source = np.array([[*model.task.source.encode("I love books."), model.task.source.end]])
-    names = [output.name for output in encoder.get_outputs()]
+    names = [output.name for output in encoder.get_outputs() if output.name.startswith("memory.")]
     memory = encoder.run(names, {"source": source, "lengths": np.array([source.size])})
     past = {
         each.name: np.zeros((1, each.shape[1], 0, each.shape[3]), np.float32)
@@ -90,6 +90,10 @@ def test_a_watched_step_gives_every_head_and_the_same_numbers(model: Translation
     assert [weights.shape for weights in looks] == [(1, 2, source.size)] * 2
     np.testing.assert_allclose(looks[0].mean(1), attention, rtol=1e-6)
     np.testing.assert_allclose([weights.sum(-1) for weights in looks], 1.0, rtol=1e-5)
+    (own,) = encoder.run(["own_looks.0"], {"source": source, "lengths": np.array([source.size])})
+    (back,) = watched.run(["own_looks.0"], inputs)
+    assert (own.shape, back.shape) == ((1, 2, source.size, source.size), (1, 2, 1))
+    np.testing.assert_allclose(own.sum(-1), 1.0, rtol=1e-5)
 
 
 def test_what_pages_cannot_follow_is_refused(model: TranslationModel, trained: Path) -> None:

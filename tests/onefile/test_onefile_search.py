@@ -37,6 +37,7 @@ for (const { tables, options, limit, begin, end } of given) {
       tokens: order,
       end: rows.map((row) => row[end]),
       looks: tokens.map((token) => [Float32Array.of(token)]),
+      back: tokens.map((token) => [Float32Array.of(token)]),
     };
   };
   const { finished, record } = await beamSearch(step, limit, begin, end, options);

@@ -26,8 +26,11 @@ ODD = [
     "中文 日本語 ไทย עברית العربية",
     "<s> </s> <unk> <pad> <0x41> ⁇",
     "\x00\x01\x1f\x7f\x85",
+    "[MASK] [mask] a[SEP]b [CLS] [PAD][UNK] [",
+    "1.234,5 3:15h don't rock-’n’-roll ... __x__ \"so\" 'so' («a» $5 50 %) ??!!",
+    "x" * 101 + " " + "ab" * 50,
 ]
-_CHARACTERS = "abcdeé ãçõ Привет ё,.!?-'▁12🙂中\u0301\u00a0\t"
+_CHARACTERS = "abcdeé ãçõ Привет ё,.!?-'\"(«»)’:$%_▁12٣🙂中İΣς\u0301\u00a0\t"
 
 
 def corpus() -> list[str]:
@@ -56,7 +59,7 @@ def in_page(tokeniser: Tokeniser, options: TokeniserOptions, lines: list[str]) -
     return found
 
 
-@pytest.mark.parametrize("kind", ["unigram", "bpe", "characters", "bytes"])
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "characters", "bytes", "words", "spaces", "wordpiece"])
 @pytest.mark.parametrize("bytewise", [True, False], ids=["spelled", "unknown"])
 def test_a_page_splits_and_joins_text_as_python_does(kind: str, bytewise: bool) -> None:
     options = TokeniserOptions(kind=kind, vocabulary=700, byte_fallback=bytewise)  # type: ignore[arg-type]
@@ -90,6 +93,6 @@ def test_white_space_around_a_text_is_that_of_python() -> None:
 
 
 def test_a_kind_that_pages_lack_is_refused() -> None:
-    options = TokeniserOptions(kind="words")
-    with pytest.raises(Fault, match="Pages have no tokeniser of kind 'words'"):
+    options = TokeniserOptions(kind="features")
+    with pytest.raises(Fault, match="Pages have no tokeniser of kind 'features'"):
         tokeniser_data(train_tokeniser(options, ["a b"]), options)

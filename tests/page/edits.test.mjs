@@ -99,3 +99,11 @@ test("the only side of a model may be omitted, and its name may have spaces", ()
   assert.equal(fullName("encoder.2.1", ["encoder"]), "encoder.2.1");
   assert.deepEqual(placeOf("text to text.2.1"), { side: "text to text", layer: 2, head: 1 });
 });
+
+test("of as many words, those that differ at their places are new, unless fewer differ in their order", () => {
+  /** @type {(text: string, other: string) => string} */
+  const newOnes = (text, other) => changedWords(text, other).map(({ isNew }) => Number(isNew)).join("");
+  assert.equal(newOnes("det noun noun verb", "det det noun verb"), "0100");
+  assert.equal(newOnes("det det noun verb", "det noun noun verb"), "0100");
+  assert.equal(newOnes("a b c d", "b c d e"), "1000");
+});

@@ -47,6 +47,7 @@ test("a figure is better or worse than chance only outside of one deviation", ()
   assert.equal(verdictOf({ ...figure, value: 0 }), "worse");
   assert.equal(verdictOf({ ...figure, value: 0.375 }), "chance");
   assert.equal(verdictOf({ ...figure, deviation: 0.5 }), "chance");
+  assert.equal(verdictOf({ value: 0.001, random: 0, deviation: 0 }), "chance"); // nobody sees the difference
   assert.equal(verdictOf({ ...figure, value: null }), "unknown");
 });
 

@@ -88,3 +88,13 @@ def test_a_recipe_made_for_files_bends_too(tmp_path: Path) -> None:
     files = {"source": source, "target": target}
     assert recipe(None, **files).training.best_by == "chrf"
     assert recipe(None, "training.validation_beam=0", **files).training.best_by == "loss"
+
+
+def test_a_recipe_that_starts_from_a_model_bends_by_its_family(tmp_path: Path, trained: Path) -> None:
+    source, target = tmp_path / "a.en", tmp_path / "a.pt"
+    source.write_text("The cat sees a dog here.\n" * 30)
+    target.write_text("O gato vê um cão aqui mesmo.\n" * 30)
+    request = TrainingRequest(None, ["training.validation_beam=0"], source=source, target=target, start=trained)
+    assert plan_of(request).table["training"]["best_by"] == "loss"
+    nowhere = TrainingRequest({"start_from": str(tmp_path), "data": {}}, ["training.validation_beam=0"])
+    assert "training" not in plan_of(nowhere).table

@@ -131,7 +131,9 @@ def test_references_come_from_a_second_file_or_a_table(teacher: Path) -> None:
     assert set(near) <= set(outputs)
 
 
-def test_a_cut_distillation_continues(teacher: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cut_distillation_continues(
+    teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert distilled("--text", "new.en") == 0
     whole = read_folder(Path("student"), [WEIGHTS])[WEIGHTS]
     shutil.rmtree("student")
@@ -139,6 +141,8 @@ def test_a_cut_distillation_continues(teacher: Path, monkeypatch: pytest.MonkeyP
         patch.setattr("regard.runs.distil.teaching.join", lambda *arguments: 1 / 0)
         assert distilled("--text", "new.en") != 0
     assert not Path("student/teaching/translations.txt").exists()
+    assert distilled("--text", "new.en") == 2
+    assert "give --resume to continue" in said(capsys)
     with monkeypatch.context() as patch:
         patch.setattr("regard.verbs.translate.bulk.finishing.ShardTranslator._translate", lambda *arguments: 1 / 0)
         assert distilled("--text", "new.en", "--resume") == 0  # every shard was done
@@ -208,17 +212,32 @@ def test_a_resumed_run_needs_the_same_teacher_and_ends_with_the_same_bits(
     assert "has changed since the run began" in said(capsys)
 
 
+@pytest.mark.parametrize(
+    ("options", "section", "name", "value"),
+    [
+        (["--decoder", "ssru"], "model", "decoder_cell", "ssru"),
+        (["--int8"], "training", "quantise", "int8"),
+        (["--seed", "7", "--set", "training.steps=2"], "training", "steps", 2),
+    ],
+)
+def test_options_reach_the_recipe(options: list[str], section: str, name: str, value: object, teacher: Path) -> None:
+    assert distilled("--text", "new.en", *options) == 0
+    assert read_recipe(Path("student"))[section][name] == value
+    assert regard.load("student").translate(["the dog sleeps"])
+
+
 def test_two_teachers_teach_together(teacher: Path) -> None:
     shutil.copytree("teacher", "second")
     weights = bytes_to_weights(read_folder(teacher, [WEIGHTS])[WEIGHTS], "teacher")
     from regard.training.checkpoint import weights_to_bytes
 
+    torch.manual_seed(1)
     changed = {name: tensor + 0.05 * torch.randn_like(tensor) for name, tensor in weights.items()}
     update_folder(Path("second"), {WEIGHTS: weights_to_bytes(changed)})
     request = DistilRequest([teacher, Path("second")], Path("student"), Path("new.en"), workers=1)
     both = regard.load("teacher").together([regard.load("second")])
-    outputs = [output.text for output in both.translate(list(read_lines(Path("new.en"))))]
-    assert [target for _, target in taught(request)] == [output for output in outputs if output]
+    outputs = [" ".join(output.text.split()) for output in both.translate(list(read_lines(Path("new.en"))))]
+    assert [" ".join(target.split()) for _, target in taught(request)] == [output for output in outputs if output]
 
 
 REFUSED = [
@@ -278,3 +297,25 @@ def test_python_distils_too(teacher: Path) -> None:
     assert student.translate(["the dog sleeps"])
     with pytest.raises(Fault, match="already holds a run"):
         regard.distil("teacher", "new.en", out="student", quiet=True)
+
+
+def test_a_teacher_must_be_a_translator(tmp_path: Path) -> None:
+    recipe = b'family = "ngram"\n[data]\ntrain = "a.txt"\n'
+    update_folder(tmp_path / "ngram", {"recipe.toml": recipe, WEIGHTS: b""})
+    with pytest.raises(Fault, match="use `regard generate`"):
+        open_teachers([tmp_path / "ngram"])
+    with pytest.raises(Fault, match="no"):
+        open_teachers([tmp_path / "nowhere"])
+
+
+def test_a_teacher_without_its_text_needs_another(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = read_recipe(teacher)
+    names = [name for corpus in table["data"]["train"] for name in (corpus["source"], corpus["target"])]
+    recipe = Path("teacher/recipe.toml").read_text()
+    for name in names:
+        recipe = recipe.replace(name, f"/nowhere/{Path(name).name}")
+    update_folder(teacher, {"recipe.toml": recipe.encode()})
+    shutil.rmtree("teacher/training/corpus")
+    assert distilled() == 2
+    assert "is gone: there is no /nowhere/small.en; name sentences with --text" in said(capsys)
+    assert distilled("--text", "new.en") == 0  # some of these sentences are held out for validation instead

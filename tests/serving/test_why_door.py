@@ -2,7 +2,6 @@
 
 import math
 import threading
-import time
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +16,11 @@ from toys import open_trained_toy
 import regard
 from regard.base.doors import Limits, Question
 from regard.seeing.why.explaining import CHOICES, INSIDE
+from regard.seeing.why.maps import log_probabilities
+from regard.seeing.why.question import Question as Decision
 from regard.serving.app import make_app
 from regard.serving.options import ServingOptions
+from regard.verbs.look import reasons
 from regard.verbs.look.reasons_door import WHY, WhyBody
 from regard.verbs.look.request import Method
 
@@ -80,7 +82,7 @@ def test_methods_are_those_of_python() -> None:
 @pytest.mark.parametrize("method", [*CHOICES])
 def test_a_translator_is_explained_as_in_python(asked: httpx.Client, forth: Path, method: str) -> None:
     other = "Ana sees the new house." if method == "patching" else None
-    more = {} if other is None else {"from": other}
+    more: dict[str, Any] = {} if other is None else {"from": other}
     trust = method not in INSIDE
     report = why(asked, input=TEXT, method=method, output=OUTPUT, word="amo", trust=trust, **more)
     view = regard.load(forth).why(TEXT, method, output=OUTPUT, word="amo", trust=trust, other=other)
@@ -118,7 +120,7 @@ def test_an_output_is_given_by_its_tokens_and_a_word_by_its_place(asked: httpx.C
 def test_every_kind_of_input_is_explained(others: httpx.Client, toys: dict[str, tuple[Path, str]], name: str) -> None:
     folder, item = toys[name]
     output = {"ctc": "a"}.get(name)
-    given = {} if output is None else {"output": output}
+    given: dict[str, Any] = {} if output is None else {"output": output}
     report = why(others, model=folder.name, input=_numbered(name, sent(item)), method="all", trust=True, **given)
     expected = regard.load(folder).why(item, "all", output=output, trust=True).numbers()
     assert report["units"] == expected["units"]
@@ -194,31 +196,38 @@ def test_an_input_with_too_many_units_is_too_large(asked: httpx.Client) -> None:
     assert message == "The input has 46 units, but at most 40 are explained here; shorten it."
 
 
-def test_work_that_nobody_waits_for_is_given_up_and_others_are_served(forth: Path) -> None:
-    """A client that leaves frees the model, and a short request overtakes a long one."""
+def test_work_that_nobody_waits_for_is_given_up_and_others_are_served(
+    forth: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short request overtakes an explanation that never ends, and a client that leaves ends it."""
+    began, ended = threading.Event(), threading.Event()
+
+    def explain_for_ever(model: Any, item: Any, question: Decision, request: Any) -> None:
+        began.set()
+        try:
+            while True:
+                log_probabilities(question, question.inputs[None])
+        finally:
+            ended.set()
+
     app = make_app([forth], ServingOptions.model_validate({"batching": {"turn": 0.05}}))
     with on_loopback(app) as address, httpx.Client(base_url=address, timeout=60) as client:
-        question = {
-            "input": "Ana sees the red house and the new books of two dogs. " * 4,
-            "method": "all",
-            "trust": True,
-        }
-        began = time.monotonic()
-        whole = why(client, **question)
-        lasted = time.monotonic() - began
-        answers: list[dict[str, Any]] = []
-        thread = threading.Thread(target=lambda: answers.append(why(client, **question)))
+        short: dict[str, Any] = {"text": TEXT, "at": 0}
+        alone = why(client, path="/v1/next", **short)
+        monkeypatch.setattr(reasons, "explain_question", explain_for_ever)
+
+        def leave() -> None:
+            with pytest.raises(httpx.ReadTimeout):
+                httpx.post(f"{address}/v1/why", json={"input": TEXT, "method": "gradient"}, timeout=6)
+
+        thread = threading.Thread(target=leave)
         thread.start()
-        time.sleep(lasted / 4)
-        short = [why(client, input=TEXT, method="gradient") for _ in range(2)]
+        assert began.wait(20)
+        overtaking = why(client, path="/v1/next", **short)
+        assert overtaking["log_probabilities"] == alone["log_probabilities"]
+        assert not ended.is_set()
         thread.join()
-        assert short[0]["maps"] == short[1]["maps"] == why(client, input=TEXT, method="gradient")["maps"]
-        assert answers[0]["maps"] == whole["maps"]
-        with pytest.raises(httpx.ReadTimeout):
-            client.post("/v1/why", json=question, timeout=lasted / 4)
-        gone = time.monotonic()
-        why(client, input=TEXT, method="attention")
-        assert time.monotonic() - gone < lasted
+        assert ended.wait(20)
 
 
 def test_costs_follow_the_method_and_the_length() -> None:

@@ -59,7 +59,7 @@ PAGES = (
     windows,
     word_map,
 )
-ENTRIES = [*(f"views/{page.SCRIPT}" for page in PAGES), onefile_page.ENTRY]
+ENTRIES = [*(f"views/{page.SCRIPT}" for page in PAGES), *(desk.script for desk in onefile_page.DESKS.values())]
 # The pages that a server delivers, and their scripts.
 SERVED = {
     "index.html": "main.js",
@@ -159,7 +159,9 @@ def reached(entry: str) -> set[str]:
 
 def test_every_file_is_part_of_a_page() -> None:
     offline = {name for entry in ENTRIES for name in reached(entry)}
-    offline |= {f"styles/{name}" for page in (*PAGES, onefile_page) for name in page.STYLES}
+    offline |= {f"styles/{name}" for page in PAGES for name in page.STYLES}
+    desks = onefile_page.DESKS.values()
+    offline |= {name for desk in desks for name in (desk.markup, *(f"styles/{style}" for style in desk.styles))}
     served = {name for page, script in SERVED.items() for name in (page, *reached(script), *addresses(page))}
     texts = {f"texts/{language}.json" for language in LANGUAGES}
     files = {name_of(path) for path in PAGE.rglob("*") if path.is_file()}

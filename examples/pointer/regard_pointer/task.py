@@ -9,10 +9,10 @@ from pydantic import Field
 from torch import Tensor
 
 from regard.attention.watch import without_watching
-from regard.base.faults import TextFault
+from regard.base.faults import Fault, TextFault
 from regard.base.recipe import Options, Recipe
 from regard.plugins import Toy
-from regard.protocols import Answer, Loss, Measure, Tally, mean
+from regard.protocols import Answer, Decision, Loss, Measure, Tally, mean
 from regard.tasks.base import NetworkTask, NothingPrepared, build_network, check_size
 from regard.tasks.sequences.batches import SequenceBatch
 from regard.tasks.sequences.options import SequenceTraining
@@ -148,6 +148,28 @@ class Pointing(NetworkTask[PointingData]):
         given, written = ["(end)", *self._names(batch.read[0])], outputs[0].answer.split()
         steps = [*written, *["(end)"] * (len(given) - len(written))]
         return {name: Words(each, each, range(len(each))) for name, each in (("output", steps), ("elements", given))}
+
+    def decision(self, item: Any, output: str | None, place: int | None, word: str | None) -> Decision:
+        """Return the decision to point at an element of the answer, by default the last, for `regard look --why`."""
+        if output is not None or word is not None:
+            raise Fault("Its own answer is explained; choose an element of it by its place.")
+        elements = self.read([item]).read
+        places = self.model.point(elements)
+        names, found = self._names(elements[0]), [number - 1 for number in places[0].tolist() if number]
+        where = len(found) - 1 if place is None else place
+        if not 0 <= where < len(found):
+            raise Fault(f"The answer has {len(found)} elements, so there is no element number {where + 1}.")
+        return Decision(
+            names,
+            names[found[where]],
+            elements[0],
+            lambda copies: self.model(copies, places[:, :where].expand(len(copies), -1))[:, -1, found[where] + 1],
+            inseparable="An output points at an element, which cannot be taken out; use occlusion.",
+            baseline=elements[0].mean(dim=0).expand_as(elements[0]),
+            output=" ".join(names[element] for element in found),
+            queries=(where,),
+            keys=range(1, len(names) + 1),
+        )
 
     def facts(self) -> dict[str, Any]:
         return {"job": self.data.job, "elements": self.data.most}

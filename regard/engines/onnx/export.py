@@ -1,16 +1,17 @@
-"""Export one of our Transformers for ONNX runtimes: a graph that reads, and a graph that writes more tokens.
+"""Export models for ONNX runtimes: for a translator, a graph that reads, and a graph that writes more tokens.
 
 `encoder.onnx` returns the source keys and values that each block of the decoder attends to. `decoder.onnx` takes them,
 the caches of earlier tokens (at first of length zero; zeros for the states of a recurrent decoder, and their place) and
 new tokens, and returns logits and the extended caches. A
 sentence may have several rows, a beam, over one memory. `step.onnx` is the same for one sentence and one token per row,
-with the outputs that a search needs; `onnx_engine` drives it.
+with the outputs that a search needs; `onnx_engine` drives it. Models of `texts.py` have one graph.
 """
 
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from regard.base.extras import importing
 from regard.base.faults import Fault
@@ -19,6 +20,7 @@ from regard.base.version import __version__
 from regard.engines.exported import LISTED, ONNX, write_record
 from regard.engines.folders import FOLDERS, whole_folder
 from regard.engines.onnx.engine import CANDIDATES, ENCODER, STEP
+from regard.engines.onnx.texts import Build, Parts, text_parts
 from regard.engines.shortlist import Shortlist
 from regard.loading import Loaded
 from regard.models.transformer.network import DecoderBlock, Transformer
@@ -39,9 +41,10 @@ def export_onnx(
     With `made_from`, the checksums of the model's own files, the engine uses the export as long as they match. With a
     `shortlist`, it writes only the tokens listed for a sentence.
     """
-    network = network_of(model)
+    listed = shortlist is not None
+    parts = text_parts(model) or _translator_parts(model, listed)
     with whole_folder(out, FOLDERS[ONNX]) as partial:
-        _write_graphs(model, network, partial, quantisation == "int8", shortlist is not None)
+        _write_parts(parts, partial, quantisation == "int8")
         if shortlist is not None:
             write_file(partial / LISTED, shortlist.to_bytes())
         if made_from is not None:
@@ -52,7 +55,8 @@ def network_of(model: Loaded) -> Transformer:
     """Return the network of a model; refuse one that has no ONNX graphs."""
     network = model.task.model
     if not isinstance(network, Transformer):
-        raise Fault(f"An ONNX export needs a Transformer, and this model is of the family {model.recipe.family}.")
+        family = model.recipe.family
+        raise Fault(f"ONNX exports need a Transformer, gpt, encoder or bert, but this model is of the family {family}.")
     if network.options.encoder != "transformer":
         raise Fault("ONNX exports need a Transformer encoder, and this model has model.encoder = 'recurrent'.")
     if network.options.decoder_cell == "gru":
@@ -63,39 +67,50 @@ def network_of(model: Loaded) -> Transformer:
 
 
 def watched_graphs(model: Loaded) -> dict[str, bytes]:
-    """Return int8 graphs for a page: the encoder, a step that also gives every head's attention, and their weights."""
-    with importing("onnx", "Writing a page with a model"):
-        from regard.engines.onnx.graph import OnnxGraph, Store
-        from regard.engines.onnx.transformer import encoder_graph, step_graph
-    network, facts, file = network_of(model), {"regard": __version__}, io.BytesIO()
-    store = Store(file, WEIGHTS)
-    graphs = {
-        ENCODER: encoder_graph(network, OnnxGraph(store, rounded=True), facts),
-        STEP: step_graph(network, OnnxGraph(store, rounded=True), facts, model.task.end, watched=True),
-    }
+    """Return int8 graphs for a page, which also give every head's attention, and their weights."""
+    parts = text_parts(model) or _translator_parts(model)
+    file = io.BytesIO()
+    watched = {name: build for name, build in parts.graphs.items() if name != DECODER}
+    graphs = _build_graphs(watched, file, rounded=True, watched=True)
     return {name: graph.SerializeToString() for name, graph in graphs.items()} | {WEIGHTS: file.getvalue()}
 
 
-def _write_graphs(model: Loaded, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:
+def _translator_parts(model: Loaded, listed: bool = False) -> Parts:
+    """Return the parts of a translator; with `listed`, the step writes only the tokens of a shortlist."""
+    network, task = network_of(model), model.task
+    with importing("onnx", "Writing an ONNX export"):
+        from regard.engines.onnx.transformer import candidates_graph, decoder_graph, encoder_graph, step_graph
+    graphs: dict[str, Build] = {
+        ENCODER: lambda graph, facts, watched: encoder_graph(network, graph, facts, watched),
+        DECODER: lambda graph, facts, watched: decoder_graph(network, graph, facts),
+        STEP: lambda graph, facts, watched: step_graph(network, graph, facts, task.end, listed, watched),
+    }
+    if listed:
+        graphs[CANDIDATES] = lambda graph, facts, watched: candidates_graph(network, graph, facts)
+    files = {
+        name: content
+        for side, tokeniser in (("source", task.source), ("target", task.target))
+        for name, content in tokeniser.files(side).items()
+    }
+    return Parts(graphs, _about(model, network), files)
+
+
+def _build_graphs(builds: Mapping[str, Build], file: BinaryIO, rounded: bool, watched: bool = False) -> dict[str, Any]:
+    """Build graphs whose weights go into one file."""
     with importing("onnx", "Writing an ONNX export"):
         from regard.engines.onnx.graph import OnnxGraph, Store
-        from regard.engines.onnx.transformer import candidates_graph, decoder_graph, encoder_graph, step_graph
-    task, facts = model.task, {"regard": __version__}
+    store, facts = Store(file, WEIGHTS), {"regard": __version__}
+    return {name: build(OnnxGraph(store, rounded), facts, watched) for name, build in builds.items()}
+
+
+def _write_parts(parts: Parts, folder: Path, rounded: bool) -> None:
     with whole_file(folder / WEIGHTS) as file:
-        store = Store(file, WEIGHTS)
-        graphs = {
-            ENCODER: encoder_graph(network, OnnxGraph(store, rounded), facts),
-            DECODER: decoder_graph(network, OnnxGraph(store, rounded), facts),
-            STEP: step_graph(network, OnnxGraph(store, rounded), facts, task.end, listed),
-        }
-        if listed:
-            graphs[CANDIDATES] = candidates_graph(network, OnnxGraph(store, rounded), facts)
+        graphs = _build_graphs(parts.graphs, file, rounded)
     for name, graph in graphs.items():
         write_file(folder / name, graph.SerializeToString())
-    write_file(folder / ABOUT, (json.dumps(_about(model, network), indent=1, ensure_ascii=False) + "\n").encode())
-    for side, tokeniser in (("source", task.source), ("target", task.target)):
-        for name, content in tokeniser.files(side).items():
-            write_file(folder / name, content)
+    write_file(folder / ABOUT, (json.dumps(parts.about, indent=1, ensure_ascii=False) + "\n").encode())
+    for name, content in parts.files.items():
+        write_file(folder / name, content)
 
 
 def cache_shape(network: Transformer) -> dict[str, int]:

@@ -1,17 +1,15 @@
 """The Transformer as two ONNX graphs: one that reads, and one that writes more tokens."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import torch
 from onnx import TensorProto
-from torch import Tensor, nn
+from torch import Tensor
 
-from regard.attention.heads import MultiHead
 from regard.attention.positions import Learned
-from regard.engines.onnx.attention import Heads, Remembered, linear
+from regard.engines.onnx.attention import Remembered
+from regard.engines.onnx.blocks import Blocks
 from regard.engines.onnx.graph import OnnxGraph, Shape
-from regard.models.parts import Residual
 from regard.models.transformer.decoder_cells import SSRU
 from regard.models.transformer.network import (
     DecoderBlock,
@@ -20,9 +18,6 @@ from regard.models.transformer.network import (
     Transformer,
     WritingBlock,
 )
-
-_ROOT_HALF = 0.5**0.5
-
 
 PLACE = "place"  # of the next token in each row, for decoders whose past does not count tokens
 
@@ -42,11 +37,12 @@ def decoder_blocks(network: Transformer) -> list[WritingBlock]:
     return [block for block in network.decoder if isinstance(block, WritingBlock)]
 
 
-class _Builder:
+class _Builder(Blocks):
     """A graph of a Transformer under construction; its states are (row, time, width)."""
 
     def __init__(self, network: Transformer, graph: OnnxGraph) -> None:
-        self.network, self.options, self.graph = network, network.options, graph
+        super().__init__(graph, network.options.longest, network.options.activation)
+        self.network, self.options = network, network.options
 
     def embed(self, side: str, tokens: str, places: str) -> str:
         """Return scaled embeddings with their positions added."""
@@ -73,43 +69,6 @@ class _Builder:
             return places.places.weight
         return places(torch.zeros(1, self.options.longest, self.options.width))[0]
 
-    def heads(self, name: str, module: MultiHead, single: bool = False) -> Heads:
-        return Heads(self.graph, name, module, self.options.longest, single)
-
-    def norm(self, name: str, module: nn.Module, states: str) -> str:
-        if not isinstance(module, nn.LayerNorm):
-            return states
-        graph = self.graph
-        weights = graph.weight(f"{name}.weight", module.weight), graph.weight(f"{name}.bias", module.bias)
-        return graph.op("LayerNormalization", states, *weights, axis=-1, epsilon=module.eps)
-
-    def around(self, name: str, residual: Residual, states: str, sublayer: Callable[[str], str]) -> str:
-        """Apply residual and norm around a sublayer."""
-        if residual.before:
-            return self.graph.op("Add", states, sublayer(self.norm(name, residual.norm, states)))
-        return self.norm(name, residual.norm, self.graph.op("Add", states, sublayer(states)))
-
-    def feed_forward(self, name: str, block: EncoderBlock | WritingBlock, states: str) -> str:
-        """Build the feed-forward net of a block, with residual and norm."""
-        net = block.feed_forward
-
-        def inside(states: str) -> str:
-            inner = linear(self.graph, f"{name}.feed_forward.inner", net.inner, states)
-            return linear(self.graph, f"{name}.feed_forward.outer", net.outer, self._activate(inner))
-
-        return self.around(f"{name}.around_feed_forward", block.around_feed_forward, states, inside)
-
-    def _activate(self, states: str) -> str:
-        graph = self.graph
-        match self.options.activation:
-            case "gelu":  # x · (1 + erf(x / √2)) / 2
-                error = graph.op("Erf", graph.op("Mul", states, graph.number(_ROOT_HALF)))
-                share = graph.op("Mul", graph.op("Add", error, graph.number(1.0)), graph.number(0.5))
-                return graph.op("Mul", states, share)
-            case "swish":
-                return graph.op("Mul", states, graph.op("Sigmoid", states))
-        return graph.op("Relu", states)
-
     @property
     def output_name(self) -> str:
         return self._embedding_name("target") if self.options.tied else "out"
@@ -120,12 +79,6 @@ class _Builder:
         if network.output_bias is None:
             return scores
         return graph.op("Add", scores, graph.weight("output_bias", network.output_bias))
-
-    def real(self, lengths: str, keys: str) -> str:
-        """Return the mask (batch, 1, 1, key) of real tokens; `keys` is the number of keys, a scalar."""
-        graph = self.graph
-        limits = graph.op("Unsqueeze", lengths, graph.whole([1, 2, 3]))
-        return graph.op("Less", graph.range(graph.whole(0), keys), limits)
 
     def slots(self, kind: str, rows: str, time: str) -> list[Slots]:
         """Return the names of a kind's inputs or outputs for each decoder block: keys and values, or a cell's state."""
@@ -145,8 +98,11 @@ class _Builder:
             self.graph.output(tensor, name, shape)
 
 
-def encoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str]) -> Any:
-    """Build the graph from source (batch, source) and lengths (batch) to the keys and values for each decoder block."""
+def encoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str], watched: bool = False) -> Any:
+    """Build the graph from source (batch, source) and lengths (batch) to the keys and values for each decoder block.
+
+    With `watched`, the self-attention of every block and head is an output too.
+    """
     build = _Builder(network, graph)
     source = graph.input("source", TensorProto.INT64, ["batch", "source"])
     lengths = graph.input("lengths", TensorProto.INT64, ["batch"])
@@ -154,21 +110,15 @@ def encoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str])
     places, real = graph.range(graph.whole(0), time), build.real(lengths, time)
     states = build.embed("source", source, places)
     for number, block in enumerate(encoder_blocks(network)):
-        states = _encode(build, f"encoder.{number}", block, states, real, places)
+        states = build.encode(f"encoder.{number}", block, states, real, places)
     states = build.norm("encoder_norm", network.encoder_norm, states)
     slots = build.slots("memory", "batch", "source")
     for number, writer in enumerate(decoder_blocks(network)):
         remembered = build.heads(f"decoder.{number}.cross", writer.cross).remember(states, places)
         build.hand_out(remembered, slots[number])
+    for number, weights in enumerate(build.looks if watched else []):
+        graph.output(weights, f"own_looks.{number}", ["batch", f"heads.{number}", "source", "source"])
     return graph.model("encoder", facts)
-
-
-def _encode(build: _Builder, name: str, block: EncoderBlock, states: str, real: str, places: str) -> str:
-    look = build.heads(f"{name}.self_look", block.self_look)
-    states = build.around(
-        f"{name}.around_self", block.around_self, states, lambda s: look(s, look.remember(s, places), real, places)
-    )
-    return build.feed_forward(name, block, states)
 
 
 def decoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str]) -> Any:
@@ -202,7 +152,7 @@ def step_graph(
     These are the log-probabilities of the `count` best continuations of each row, that of the end, and each row's
     attention to the source, averaged over the heads of the last block but one. With `listed`, the input has the rows of
     the output layer that may be written, the end first. With `watched`, the attention of every block and head is an
-    output too.
+    output too, to the source and to the tokens so far.
     """
     build = _Builder(network, graph)
     count = graph.input("count", TensorProto.INT64, [1])
@@ -225,6 +175,9 @@ def step_graph(
     for number, weights in enumerate(looks if watched else []):
         by_head = graph.op("Squeeze", weights, graph.whole([2]))
         graph.output(by_head, f"looks.{number}", ["row", f"heads.{number}", "source"])
+    for number, weights in enumerate(build.looks if watched else []):
+        by_head = graph.op("Squeeze", weights, graph.whole([2]))
+        graph.output(by_head, f"own_looks.{number}", ["row", f"own_heads.{number}", "present"])
     return graph.model("step", facts)
 
 
@@ -306,7 +259,9 @@ class _Writing:
             new = look.remember(states, self.places)
             grown = Remembered(*(graph.op("Concat", *both, axis=2) for both in zip(past, new, strict=True)))
             present.append(grown)
-            return look(states, grown, self.behind, self.places)
+            context = look(states, grown, self.behind, self.places)
+            build.looks.append(look.weights)
+            return context
 
         def look_at_source(states: str) -> str:
             # The rows of one sentence share its memory: for attention they are more queries.

@@ -5,6 +5,7 @@ the places are the frames of a video, it is temporal attention (Yao et al. 2015)
 of that paper.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import torch
@@ -145,7 +146,8 @@ class Captioner(nn.Module):
     def dtype(self) -> torch.dtype:
         return self.out.weight.dtype
 
-    def read(self, annotations: Annotations) -> PictureMemory:
+    def read(self, annotations: Annotations, kept: Sequence[int] | None = None) -> PictureMemory:
+        """Return the annotations as keys; `kept` is for networks that know their places by number."""
         places = annotations[:, None]
         keys = PreparedKeys(places[..., :0]) if self.look is None else self.look.prepare(places)
         return PictureMemory(places, keys, annotations.mean(dim=1))

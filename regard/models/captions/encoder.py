@@ -6,6 +6,7 @@ the same for the frames of a video and their motion. These encoders start from r
 or large data sets.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
@@ -116,11 +117,13 @@ class PatchPictureEncoder(nn.Module):
         """The learnt vector of each place."""
         return self.encoder.places.places.weight
 
-    def forward(self, pixels: Float[Tensor, "batch pixel 3"]) -> Float[Tensor, "batch place depth"]:
-        """Return the annotations of pictures given as pixels from 0 to 1, row by row."""
+    def forward(
+        self, pixels: Float[Tensor, "batch pixel 3"], kept: Sequence[int] | None = None
+    ) -> Float[Tensor, "batch place depth"]:
+        """Return the annotations of pictures given as pixels from 0 to 1, row by row; `kept` are the patches read."""
         rows = pixels.unflatten(1, (self.side, self.side)).permute(0, 3, 1, 2)
         patches = cut_into_patches((2 * rows - 1).flatten(0, 1), self.patch)
-        return self.encoder(patches.unflatten(0, (-1, COLOURS)).transpose(1, 2).flatten(2))
+        return self.encoder(patches.unflatten(0, (-1, COLOURS)).transpose(1, 2).flatten(2), kept)
 
 
 class VideoEncoder(nn.Module):
@@ -146,14 +149,20 @@ class VideoEncoder(nn.Module):
         self.places = nn.Parameter(torch.empty(frames, self.depth))
         nn.init.normal_(self.places, std=0.5)
 
-    def forward(self, pixels: Float[Tensor, "batch pixel 3"]) -> Float[Tensor, "batch frame depth"]:
-        """Return the vectors of videos given as pixels from 0 to 1, frame by frame and row by row."""
+    def forward(
+        self, pixels: Float[Tensor, "batch pixel 3"], kept: Sequence[int] | None = None
+    ) -> Float[Tensor, "batch frame depth"]:
+        """Return the vectors of videos given as pixels from 0 to 1, frame by frame and row by row.
+
+        `kept` are the frames whose vectors are returned; with motion these have seen the others too.
+        """
         frames = 2 * pixels.unflatten(1, (self.frames, self.side, self.side)).movedim(-1, 2) - 1
         vectors = self.shown(self.convolutions(frames.flatten(0, 1)).unflatten(0, frames.shape[:2]).flatten(2))
         if self.motion_convolutions is not None and self.moved is not None:
             motion = self.motion_convolutions(frames.transpose(1, 2)).transpose(1, 2)
             vectors = torch.cat([vectors, self.moved(motion.flatten(2))], dim=-1)
-        return vectors + self.places
+        vectors = vectors + self.places
+        return vectors if kept is None else vectors[:, list(kept)]
 
 
 AnyEncoder = PictureEncoder | PatchPictureEncoder | VideoEncoder

@@ -4,6 +4,7 @@ Vaswani et al. 2017, "Attention Is All You Need", with the places of a grid wher
 as Herdade et al. 2019 use regions. Each place has a learnt vector, since the grid is always the same.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -80,8 +81,9 @@ class CaptionTransformer(nn.Module):
     def dtype(self) -> torch.dtype:
         return self.places.dtype
 
-    def read(self, annotations: Annotations) -> PlaceMemory:
-        states = self.dropout(self.of_place(annotations) + self.places)
+    def read(self, annotations: Annotations, kept: Sequence[int] | None = None) -> PlaceMemory:
+        places = self.places if kept is None else self.places[list(kept)]
+        states = self.dropout(self.of_place(annotations) + places)
         for block in self.encoder:
             states = block(states, None)
         states = self.encoder_norm(states)

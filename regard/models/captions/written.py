@@ -1,5 +1,6 @@
 """Inputs and outputs of every network that writes captions."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
@@ -34,8 +35,8 @@ class CaptionNetwork(Protocol):
     def chooses(self) -> bool:
         """True if the places it looks at are sampled in training, so that choosing must be learnt too."""
 
-    def read(self, annotations: Annotations) -> Any:
-        """Return what the decoder may read of each picture."""
+    def read(self, annotations: Annotations, kept: Sequence[int] | None = None) -> Any:
+        """Return what the decoder may read of each picture; `kept` numbers its places if some are missing."""
 
     def begin(self, memory: Any) -> Any:
         """Return the decoder's state before its first word."""

@@ -31,7 +31,13 @@ class SketchClassifier(nn.Module):
     def forward(
         self, steps: Float[Tensor, "batch time feature"] | Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch class"]:
-        summary = self.encoder.summary(self.enter(steps), lengths)
+        return self.classify(self.enter(steps), lengths)
+
+    def classify(
+        self, entered: Float[Tensor, "batch time width"], lengths: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch class"]:
+        """Return the log-probabilities of the classes from the vectors of steps."""
+        summary = self.encoder.summary(entered, lengths)
         return torch.log_softmax(self.out(self.dropout(summary)), dim=-1)
 
     def multiplications(self, length: int) -> int:

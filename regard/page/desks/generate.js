@@ -8,12 +8,20 @@ import { drawingWanted, followSearch, fullnessWanted, searchControls, searchWant
 import { makePassing } from "./passing.js";
 import { makeReasoning } from "./reasoning.js";
 import { onceSeen } from "../parts/seeing.js";
+import { ask, listen, Refusal } from "../parts/server.js";
 import { say } from "../parts/texts.js";
 import { goOn, makeWriter, readPrompt, stopWriter } from "./generate/writer.js";
 
 /** @import { Model } from "../parts/server.js" */
+/** @import { Wire } from "./generate/writer.js" */
 /** @import { Panel } from "./folding.js" */
 
+/** @type {Wire} */
+const WIRE = {
+  read: (question, signal) => ask("v1/prompt", question, signal),
+  write: (question, signal, heard) => listen("v1/generate", question, signal, heard),
+  isRefusal: (error) => error instanceof Refusal,
+};
 const PAUSE = 250; // milliseconds without a key press before the prompt is sent
 const MOST_AT_FIRST = 3; // models side by side by default
 
@@ -113,7 +121,7 @@ function arrangeWriters(names) {
   writers.filter(({ model }) => !names.includes(model.name)).forEach(stopWriter);
   const heard = { chosen: choose, changed: showState, wanted: write };
   const chosen = models.filter(({ name }) => names.includes(name));
-  writers = chosen.map((model) => kept.get(model.name) ?? makeWriter(model, heard));
+  writers = chosen.map((model) => kept.get(model.name) ?? makeWriter(model, heard, WIRE));
   byId("writers").replaceChildren(...writers.map(({ root }) => root));
   panels.forEach((panel) => panel.offer(chosen));
   showKnowledge(byId("generate-knowing"), chosen, (text) => choose(prompt(), text, text));

@@ -13,7 +13,7 @@ import { makeFolding } from "./folding.js";
 /** @import { Model } from "../parts/server.js" */
 /** @typedef {{ root: HTMLElement, follow: () => void, wanted: () => Record<string, any> }} MethodChoice */
 
-const TYPED = ["text", "tokens", "items", "story", "nodes", "prompt"]; // inputs that are typed
+const TYPED = ["text", "tokens", "items", "story", "sequence", "nodes", "prompt"]; // inputs that are typed
 const USUAL = "integrated-gradients";
 const METHODS = [
   "attention", "rollout", "flow", "gradient", "input-x-gradient", USUAL, "occlusion", "leave-one-out", "all",
@@ -108,13 +108,13 @@ export function makeReasoning(name, textOf, continues) {
 const placed = (input, place) => (place === null ? { input } : { input, place: place + 1 });
 
 /**
- * The question about a text that is continued: why this word of it, or why the next token.
+ * The question about a text that is continued: why this word of it began, or why the next token.
  * @type {(text: string, place: number | null) => object}
  */
 function continued(text, place) {
   const found = place === null ? undefined : explainableWords(text)[place];
   if (!found) return { input: text };
-  return { input: text.slice(0, found.start).trimEnd(), output: found.word };
+  return { input: text.slice(0, found.start).trimEnd(), output: found.word, place: 1 };
 }
 
 /** @type {(text: string, place: number | null, choose: (place: number | null) => void) => Choice[]} */

@@ -15,13 +15,21 @@ import {
   writeText,
   writtenText,
 } from "../desks/translate/writing.js";
+import { layOutAttention, mountAttention, showAttention } from "../views/attention.js";
+import { mountTree, showTree } from "../views/tree.js";
 import { mountLooking, openTabOf, showOutput } from "./looking.js";
-import { Untranslatable } from "./translating.js";
+import { Untranslatable } from "./refusing.js";
 
 /** @import { Place, SourceSpan } from "../desks/translate/writing.js" */
+/** @import { View } from "./looking.js" */
 /** @import { Output, Translate } from "./translating.js" */
 /** @typedef {{ source: SourceSpan, text?: string, alignment: [number, number][], output?: Output }} Line */
 
+/** @type {Record<string, View>} */
+const VIEWS = {
+  attention: { mount: mountAttention, show: showAttention, layOut: layOutAttention },
+  beam: { mount: mountTree, show: showTree },
+};
 const PAUSE = 150; // milliseconds without a key press before the text is translated
 const REMEMBERED = 200; // translations that are kept
 
@@ -137,7 +145,7 @@ function explainLine(place) {
   panel.output.querySelectorAll(".sentence").forEach((/** @type {HTMLElement} */ each, /** @type {number} */ at) => {
     each.classList.toggle("explained", ready.length > 1 && at === chosenLine);
   });
-  showOutput(output);
+  showOutput(output.explain);
 }
 
 /** @type {(target: any) => Place | null} */
@@ -186,7 +194,7 @@ export function mountDesk(model, translate) {
   byId("source-title").textContent = languageName(model.source);
   byId("text").lang = model.source.code;
   mountOutput(model);
-  mountLooking();
+  mountLooking(VIEWS);
   /** @type {(text: string) => void} */
   const take = (text) => {
     writeText(text);

@@ -1,32 +1,31 @@
-// The views of the one-file page: the attention and the beam of one line, each under a tab.
+// The views of a one-file page, each under a tab: the attention, the beam, or the next word.
 
 import { remember, wished } from "../parts/address.js";
-import { layOutAttention, mountAttention, showAttention } from "../views/attention.js";
 import { button, byId, element, reachable, walkable } from "../parts/common.js";
 import { followWidth } from "../parts/opening.js";
 import { say } from "../parts/texts.js";
-import { mountTree, showTree } from "../views/tree.js";
 
-/** @import { Output } from "./translating.js" */
+/**
+ * @typedef {object} View
+ * @property {(holder: HTMLElement) => void} mount
+ * @property {(found: any, wish: any) => void} show
+ * @property {() => void} [layOut] draw again for another width
+ */
+/** @typedef {() => Record<string, any>} Explain the data of the views, by their names */
 
-const TABS = ["attention", "beam"];
-/** @type {Record<string, (found: any) => void>} */
-const SHOWN_BY = {
-  attention: ({ attention }) => showAttention(attention, wished()),
-  beam: ({ beam }) => showTree(beam, wished()),
-};
-
-let openTab = TABS[0];
-/** @type {Output | null} */
+/** @type {Record<string, View>} */
+let views = {};
+let openTab = "";
+/** @type {Explain | null} */
 let explained = null;
 
 /**
- * Show one translation in the open view.
- * @type {(output: Output) => void}
+ * Show what a model did in the open view.
+ * @type {(explain: Explain) => void}
  */
-export function showOutput(output) {
-  explained = output;
-  SHOWN_BY[openTab](output.explain());
+export function showOutput(explain) {
+  explained = explain;
+  views[openTab].show(explain()[openTab], wished());
 }
 
 /**
@@ -34,32 +33,37 @@ export function showOutput(output) {
  * @type {(name: string) => void}
  */
 export function openTabOf(name) {
-  openTab = TABS.includes(name) ? name : TABS[0];
-  for (const each of TABS) {
+  const tabs = Object.keys(views);
+  openTab = tabs.includes(name) ? name : tabs[0];
+  for (const each of tabs) {
     byId(`${each}-tab`).setAttribute("aria-selected", each === openTab);
     byId(`${each}-view`).hidden = each !== openTab;
   }
-  reachable(TABS.map((each) => byId(`${each}-tab`)), byId(`${openTab}-tab`));
+  reachable(tabs.map((each) => byId(`${each}-tab`)), byId(`${openTab}-tab`));
   if (explained) showOutput(explained);
 }
 
-/** Mount the views. */
-export function mountLooking() {
-  for (const name of TABS) {
+/**
+ * Mount the views that a page offers; their names are those of the tabs.
+ * @type {(offered: Record<string, View>) => void}
+ */
+export function mountLooking(offered) {
+  views = offered;
+  [openTab] = Object.keys(views);
+  for (const [name, { mount, layOut }] of Object.entries(views)) {
     const controls = { role: "tab", id: `${name}-tab`, class: "tab", "aria-controls": `${name}-view` };
     byId("tabs").append(button({ ...controls, "data-view": name }, say(`why.${name}`)));
     const about = { role: "tabpanel", "aria-labelledby": `${name}-tab` };
     byId("views").append(element("div", { id: `${name}-view`, class: "view", hidden: "", ...about }));
+    mount(byId(`${name}-view`));
+    if (layOut) followWidth(() => explained && openTab === name && layOut(), byId(`${name}-view`));
   }
-  mountAttention(byId("attention-view"));
-  mountTree(byId("beam-view"));
-  followWidth(() => explained && openTab === "attention" && layOutAttention(), byId("attention-view"));
   walkable(byId("tabs"), ".tab");
   for (const event of ["click", "focusin"]) {
     byId("tabs").addEventListener(event, (/** @type {any} */ { target }) => {
       const { view } = target.dataset;
       if (!view || view === openTab) return;
-      remember({ view: view === TABS[0] ? null : view });
+      remember({ view: view === Object.keys(views)[0] ? null : view });
       openTabOf(view);
     });
   }

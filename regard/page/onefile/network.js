@@ -1,5 +1,7 @@
 // The network: two ONNX graphs that onnxruntime runs, one that reads a sentence and one that writes a token per row.
 
+import { queriesOf } from "./attending.js";
+
 /** @import { Step } from "./search.js" */
 /** @typedef {{ dims: readonly number[], data: any }} Tensor */
 /** @typedef {Record<string, Tensor>} Tensors by name */
@@ -19,16 +21,21 @@
  */
 
 /**
- * Read a sentence, whose last token is its end, and return the function that writes one more token per row.
- * @type {(network: Network, source: number[]) => Promise<Step>}
+ * Read a sentence, whose last token is its end: its attention to itself, and the function that writes one more token
+ * per row.
+ * @type {(network: Network, source: number[]) => Promise<{ looks: Float32Array[][], write: Step }>}
  */
 export async function readSentence({ encoder, step, sizes, makeTensor }, source) {
   /** @type {(values: number[], dims: number[]) => Tensor} */
   const wholes = (values, dims) => makeTensor("int64", BigInt64Array.from(values, BigInt), dims);
-  const memory = await encoder.run({
+  const encoded = await encoder.run({
     source: wholes(source, [1, source.length]),
     lengths: wholes([source.length], [1]),
   });
+  const memory = Object.fromEntries(Object.entries(encoded).filter(([name]) => name.startsWith("memory.")));
+  const own = encoder.outputNames
+    .filter((name) => name.startsWith("own_looks."))
+    .map((name) => queriesOf(encoded[name]));
   /** @type {Tensors} */
   let past = Object.fromEntries(
     step.inputNames.filter((name) => name.startsWith("past.")).map((name) => {
@@ -37,22 +44,28 @@ export async function readSentence({ encoder, step, sizes, makeTensor }, source)
       return [name, makeTensor("float32", new Float32Array(size), dims)];
     }),
   );
-  const blocks = step.outputNames.filter((name) => name.startsWith("looks."));
-  return async (tokens, origins, count) => {
+  /** @type {(kind: string, outputs: Tensors) => any[][]} */
+  const rowsOfBlocks = (kind, outputs) => {
+    return step.outputNames.filter((name) => name.startsWith(kind)).map((name) => rowsOf(outputs[name]));
+  };
+  /** @type {Step} */
+  const write = async (tokens, origins, count) => {
     const inputs = {
       target: wholes(tokens, [tokens.length, 1]),
       count: wholes([Math.min(count, sizes.vocabulary)], [1]),
     };
     const outputs = await step.run({ ...inputs, ...memory, ...chosenRows(past, origins, makeTensor) });
     past = Object.fromEntries(Object.keys(past).map((name) => [name, outputs[name.replace("past", "present")]]));
-    const looks = blocks.map((name) => rowsOf(outputs[name]));
+    const [cross, back] = ["looks.", "own_looks."].map((kind) => rowsOfBlocks(kind, outputs));
     return {
       values: rowsOf(outputs.best).map((row) => [...row]),
       tokens: rowsOf(outputs.tokens).map((row) => [...row].map(Number)),
       end: [...outputs.end.data],
-      looks: tokens.map((_, row) => looks.map((rows) => rows[row])),
+      looks: tokens.map((_, row) => cross.map((rows) => rows[row])),
+      back: tokens.map((_, row) => back.map((rows) => rows[row])),
     };
   };
+  return { looks: source.map((_, place) => own.map((queries) => queries[place])), write };
 }
 
 /**

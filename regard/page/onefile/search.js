@@ -5,7 +5,8 @@
  * @property {number[][]} values log-probabilities of the best continuations, best first
  * @property {number[][]} tokens their tokens
  * @property {number[]} end the log-probability of the end
- * @property {Float32Array[][]} looks the attention of each block, (head, source) row by row
+ * @property {Float32Array[][]} looks the attention of each block to the source, (head, source) row by row
+ * @property {Float32Array[][]} back its attention to the tokens so far, (head, token) row by row
  */
 /** @typedef {(tokens: number[], origins: number[], count: number) => Promise<Best>} Step */
 /**
@@ -22,6 +23,7 @@
  * @property {number[]} tokens
  * @property {number[]} scores log-probabilities, the end's last if it ended
  * @property {Float32Array[][]} looks
+ * @property {Float32Array[][]} back
  * @property {number} total
  * @property {number} row that it continues
  * @property {number | null} place in the record
@@ -36,7 +38,7 @@
  */
 
 /** @type {Hypothesis} */
-const NOTHING = { tokens: [], scores: [], looks: [], total: 0, row: 0, place: null };
+const NOTHING = { tokens: [], scores: [], looks: [], back: [], total: 0, row: 0, place: null };
 
 /**
  * The length penalty for this many tokens, including the end.
@@ -116,9 +118,9 @@ function continued(living, best, end, beam) {
   all.slice(0, 2 * beam).forEach(({ row, value, column }, rank) => {
     const [token, before] = [best.tokens[row][column], living[row]];
     if (token !== end && alive.length < beam) {
-      const more = { tokens: [...before.tokens, token], looks: [...before.looks, best.looks[row]], row };
+      const more = { tokens: [...before.tokens, token], ...lookedAt(before, best, row), row };
       alive.push({ ...before, ...more, scores: [...before.scores, value], total: before.total + value });
-    } else if (token === end && rank < beam) ended.push(endedWith(before, value, best.looks[row]));
+    } else if (token === end && rank < beam) ended.push(endedWith(before, value, best, row));
   });
   return { ended, alive };
 }
@@ -128,12 +130,20 @@ function continued(living, best, end, beam) {
  * @type {(living: Hypothesis[], best: Best, beam: number) => { ended: Hypothesis[], alive: Hypothesis[] }}
  */
 function brokenOff(living, best, beam) {
-  const ended = living.map((hypothesis, row) => endedWith(hypothesis, best.end[row], best.looks[row]));
+  const ended = living.map((hypothesis, row) => endedWith(hypothesis, best.end[row], best, row));
   return { ended: ended.sort((one, other) => other.total - one.total).slice(0, beam), alive: [] };
 }
 
-/** @type {(before: Hypothesis, value: number, looks: Float32Array[]) => Hypothesis} */
-function endedWith(before, value, looks) {
+/** @type {(before: Hypothesis, value: number, best: Best, row: number) => Hypothesis} */
+function endedWith(before, value, best, row) {
   const more = { scores: [...before.scores, value], total: before.total + value };
-  return { ...before, ...more, looks: [...before.looks, looks] };
+  return { ...before, ...more, ...lookedAt(before, best, row) };
+}
+
+/**
+ * The attention of a hypothesis after one more token.
+ * @type {(before: Hypothesis, best: Best, row: number) => Pick<Hypothesis, "looks" | "back">}
+ */
+function lookedAt({ looks, back }, best, row) {
+  return { looks: [...looks, best.looks[row]], back: [...back, best.back[row]] };
 }

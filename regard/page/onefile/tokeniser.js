@@ -1,8 +1,14 @@
 // Tokenisers of the model: text to tokens and back, token for token as in Python.
 
+import { wordNumbers } from "./numbering.js";
 import { characterPieces, mergedPieces, unigramPieces } from "./pieces.js";
+import {
+  continuesWord, lettersOf, PYTHON_SPACE, singlySpaced, spacedWords,
+  splitAtSpaces, splitWords, wordPieces,
+} from "./spelling.js";
 
 /** @import { Piece, Pieces } from "./pieces.js" */
+/** @import { Spelling, Words } from "./spelling.js" */
 /**
  * @typedef {object} TokeniserData
  * @property {string} kind
@@ -11,24 +17,27 @@ import { characterPieces, mergedPieces, unigramPieces } from "./pieces.js";
  * @property {(number | null)[]} bytes the token of each byte; empty if nothing can be spelled
  * @property {Record<"pad" | "unknown" | "begin" | "end", number>} special
  * @property {boolean} caseless whether text is read in lower case
+ * @property {Spelling} [spelling] of a WordPiece
+ * @property {string[]} [marks] special tokens that a WordPiece recognises in text
  */
 /**
  * @typedef {object} Tokeniser
  * @property {number} begin
  * @property {number} end
+ * @property {number} unknown
  * @property {boolean} spells whether every token is a letter
  * @property {(text: string) => number[]} encode
  * @property {(tokens: number[]) => string} decode
  * @property {(tokens: number[]) => string[]} names
+ * @property {(tokens: number[]) => string[]} letters their names without signs of continuation
+ * @property {(text: string) => string[]} written the words of a text as they are written, if each is a token, or none
  * @property {(tokens: number[]) => number[]} words the number of each token's word; -1 for begin and end
  */
 
 const [SPACE, ESCAPE] = ["▁", "\u{10ffff}"]; // the sign of a space, and a character that no text should contain
 const UNKNOWN_TEXT = "⁇";
-const BLANK = 32; // the byte of a space
-// The white space that Python strips; JavaScript's `trim` differs by a few characters.
-const WHITE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
-const AROUND = new RegExp(`^${WHITE}+|${WHITE}+$`, "gu");
+// JavaScript's `trim` differs by a few characters.
+const AROUND = new RegExp(`^[${PYTHON_SPACE}]+|[${PYTHON_SPACE}]+$`, "gu");
 const LONE = /[\ud800-\udfff]/gu; // half of a character
 
 /** @type {Record<string, (text: string, pieces: Pieces) => Piece[]>} */
@@ -43,25 +52,106 @@ const fromBytes = new TextDecoder("utf-8", { ignoreBOM: true });
  */
 export const stripped = (text) => text.replace(AROUND, "");
 
+/** @type {Record<string, Words>} */
+const WORDS = {
+  words: { split: splitWords, spaced: spacedWords },
+  spaces: { split: splitAtSpaces, spaced: singlySpaced },
+};
+
 /** @type {(data: TokeniserData) => Tokeniser} */
 export function makeTokeniser(data) {
+  if (data.kind === "wordpiece") return pieceTokeniser(data);
+  return Object.hasOwn(WORDS, data.kind) ? wordTokeniser(data, WORDS[data.kind]) : subwordTokeniser(data);
+}
+
+/**
+ * A text in the form in which it is split.
+ * @type {(data: TokeniserData, text: string) => string}
+ */
+const cleaned = ({ caseless }, text) => (caseless ? text.toLowerCase() : text).replace(LONE, "\ufffd").normalize("NFC");
+
+/** @type {(data: TokeniserData) => Tokeniser} */
+function subwordTokeniser(data) {
   const { pad, begin, end } = data.special;
   const silent = new Set([pad, begin, end]);
   const fragments = fragmentsOf(data);
   const split = data.kind === "bytes" ? bytesOf(data) : piecesOf(data);
+  /** @type {(tokens: number[]) => string[]} */
+  const names = (tokens) => tokens.map((token) => data.names[token]);
   return {
     begin,
     end,
+    unknown: data.special.unknown,
     spells: data.kind === "characters",
-    encode: (text) => split((data.caseless ? text.toLowerCase() : text).replace(LONE, "\ufffd").normalize("NFC")),
+    encode: (text) => split(cleaned(data, text)),
     decode: (tokens) => {
       const text = joined(tokens.map((token) => fragments[token]));
       if (data.kind === "bytes") return text;
       const unspaced = text.startsWith(" ") ? text.slice(1) : text;
       return unspaced.replaceAll(`${ESCAPE}1`, SPACE).replaceAll(`${ESCAPE}0`, ESCAPE);
     },
-    names: (tokens) => tokens.map((token) => data.names[token]),
+    names,
+    letters: names,
+    written: () => [],
     words: (tokens) => wordNumbers(tokens, tokens.map((token) => fragments[token]), silent, data.kind !== "bytes"),
+  };
+}
+
+/** @type {(data: TokeniserData, words: Words) => Tokeniser} */
+function wordTokeniser(data, { split, spaced }) {
+  const { pad, begin, end, unknown } = data.special;
+  const silent = new Set([pad, begin, end]);
+  const special = new Set([...silent, unknown]);
+  const tokens = new Map(data.names.map((name, token) => /** @type {[string, number]} */ ([name, token])));
+  // A word of the vocabulary may have the name of a special token, which comes before it.
+  for (const token of special) if (special.has(Number(tokens.get(data.names[token])))) tokens.delete(data.names[token]);
+  /** @type {(token: number) => string} */
+  const textOf = (token) => (silent.has(token) ? "" : token === unknown ? UNKNOWN_TEXT : data.names[token]);
+  /** @type {(tokens: number[]) => string[]} */
+  const names = (tokens) => tokens.map((token) => data.names[token]);
+  /** @type {(tokens: number[]) => string[]} */
+  const fragments = (tokens) => spaced(tokens.map(textOf));
+  return {
+    begin,
+    end,
+    unknown,
+    spells: false,
+    encode: (text) => split(cleaned(data, text)).map((word) => tokens.get(word) ?? unknown),
+    decode: (tokens) => fragments(tokens).join(""),
+    names,
+    letters: names,
+    written: (text) => split(cleaned({ ...data, caseless: false }, text)),
+    words: (tokens) => wordNumbers(tokens, fragments(tokens).map((text) => toBytes.encode(text)), silent, false),
+  };
+}
+
+/** @type {(data: TokeniserData) => Tokeniser} */
+function pieceTokeniser(data) {
+  const { pad, begin, end, unknown } = data.special;
+  const silent = new Set([pad, begin, end]);
+  const { names, marks = [], spelling = { lowerCase: true, stripAccents: true, partIdeographs: true } } = data;
+  const encode = wordPieces(names, unknown, marks, spelling);
+  return {
+    begin,
+    end,
+    unknown,
+    spells: false,
+    encode: (text) => encode(data.caseless ? text.toLowerCase() : text),
+    decode: (tokens) => {
+      const shown = tokens.filter((token) => !silent.has(token)).map((token) => names[token]);
+      return shown.map((name, place) => (place && !continuesWord(name) ? " " : "") + lettersOf(name)).join("");
+    },
+    names: (tokens) => tokens.map((token) => names[token]),
+    letters: (tokens) => tokens.map((token) => lettersOf(names[token])),
+    written: () => [],
+    words: (tokens) => {
+      let word = -1;
+      return tokens.map((token) => {
+        if (silent.has(token)) return -1;
+        if (word < 0 || !continuesWord(names[token])) word++;
+        return word;
+      });
+    },
   };
 }
 
@@ -130,25 +220,4 @@ function joined(fragments) {
     at += fragment.length;
   }
   return fromBytes.decode(all);
-}
-
-/**
- * The number of each token's word: words are separated by spaces, and a space belongs to the word after it.
- * @type {(tokens: number[], fragments: Uint8Array[], silent: Set<number>, isSpaced: boolean) => number[]}
- */
-function wordNumbers(tokens, fragments, silent, isSpaced) {
-  let [words, isInside, hasBegun] = [0, false, !isSpaced];
-  const numbers = tokens.map((token, place) => {
-    let fragment = fragments[place];
-    if (!hasBegun && !silent.has(token)) {
-      hasBegun = true; // the space before the first word is not the text's own
-      if (fragment[0] === BLANK) fragment = fragment.subarray(1);
-    }
-    for (const byte of fragment) {
-      if (byte !== BLANK && !isInside) words++;
-      isInside = byte !== BLANK;
-    }
-    return silent.has(token) ? -1 : words - Number(isInside);
-  });
-  return numbers.map((number) => Math.min(number, Math.max(words - 1, 0)));
 }

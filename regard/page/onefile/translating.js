@@ -3,6 +3,7 @@
 import { attentionModes, meanLooks } from "./attending.js";
 import { treeOf } from "./branching.js";
 import { readSentence } from "./network.js";
+import { Untranslatable } from "./refusing.js";
 import { beamSearch, outputLimit, scoreOfHypothesis } from "./search.js";
 import { makeTokeniser, stripped } from "./tokeniser.js";
 import { pause } from "./unpacking.js";
@@ -32,16 +33,6 @@ import { wordLinks } from "./words.js";
 
 const BUSY = 40; // milliseconds after which the browser may draw and listen
 
-/** A text that the model cannot translate; `reason` is the name of a text of the page. */
-export class Untranslatable extends Error {
-  /** @param {string} reason @param {Record<string, number>} [values] */
-  constructor(reason, values = {}) {
-    super(reason);
-    this.reason = reason;
-    this.values = values;
-  }
-}
-
 /**
  * A function that translates one line with the model of the page.
  * @type {(data: Enclosed, network: Network) => Translate}
@@ -56,7 +47,8 @@ export function makeTranslate({ model, search, longest, tokenisers: stored }, ne
     if (!text || !tokens.length) return null;
     const read = [...tokens, source.end];
     if (read.length > longest) throw new Untranslatable("onefile.too_long", { count: read.length, longest });
-    const step = interruptible(await readSentence(network, read), signal);
+    const { looks, write } = await readSentence(network, read);
+    const step = interruptible(write, signal);
     const limit = outputLimit(search, read.length, longest);
     const { finished, record } = await beamSearch(step, limit, target.begin, target.end, search);
     const [best] = finished;
@@ -74,7 +66,8 @@ export function makeTranslate({ model, search, longest, tokenisers: stored }, ne
       alignment,
       explain: () => {
         const written = [...best.tokens, target.end];
-        const modes = attentionModes(tokenisers, read, written, best.looks);
+        const sides = { cross: best.looks, encoder: looks, decoder: best.back };
+        const modes = attentionModes(tokenisers, read, written, sides);
         return { attention: { ...texts, modes }, beam: { ...texts, ...treeOf(record, finished, target, search) } };
       },
     };

@@ -18,7 +18,7 @@ const asBytes = new TextEncoder();
  * @type {(tokeniser: Tokeniser, tokens: number[]) => Labels}
  */
 export function wordLabels(tokeniser, tokens) {
-  const [names, numbers] = [tokeniser.names(tokens), tokeniser.words(tokens)];
+  const [names, numbers] = [tokeniser.letters(tokens), tokeniser.words(tokens)];
   if (tokeniser.spells && Math.max(0, ...numbers) === 0) return { texts: names, places: [...names.keys()] };
   /** @type {Labels} */
   const { texts, places } = { texts: [], places: [] };

@@ -6,7 +6,7 @@ import { say } from "../parts/texts.js";
 import { tableSection } from "./tables.js";
 
 const data = enclosed();
-openPlainPage(say("lesson.page"), data.title);
+openPlainPage(data.heading === "examples" ? say("examples.page") : say("lesson.page"), data.title);
 data.tables.forEach((/** @type {any} */ table, /** @type {number} */ number) => {
   byId("views").append(tableSection(table, `table-${number + 1}`));
 });

@@ -32,6 +32,7 @@ class DistilRequest:
     reference: Path | None = None
     student: StudentName = "base"
     decoder: Decoder = "attention"
+    int8: bool = False
     targets: Targets = "best"
     n: int | None = None
     beam: int | None = None

@@ -34,6 +34,8 @@ def train_student(request: DistilRequest, audience: Audience) -> StartedRun:
     folder.refuse_others()
     if not (request.resume or request.overwrite):
         folder.refuse_run()
+        if teaching.record.exists():
+            raise Fault(f"{request.out} was begun; give --resume to continue, or --overwrite to start again.")
     _refuse_teachers_inside(request, teachers)
     student_recipe(request, teachers, student_data(teachers[0], teaching.train, None))  # refuses bad sizes early
     if request.overwrite and request.out.exists():

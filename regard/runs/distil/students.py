@@ -129,6 +129,8 @@ def _training(request: DistilRequest, teachers: list[Teacher], width: int) -> di
         "label_smoothing": 0.0,
         "optimizer": optimizer,
     }
+    if request.int8:
+        training["quantise"] = "int8"
     if request.words:
         training["teachers"] = [str(teacher.folder.resolve()) for teacher in teachers]
         training["teacher_weight"] = request.words

@@ -26,7 +26,7 @@ from regard.metrics.utilities import utility
 from regard.runs.distil.request import DistilRequest, Teacher
 from regard.runs.distil.texts import TaughtFiles, write_sides, write_text
 from regard.verbs.translate.bulk.finishing import BulkJob, ShardTranslator, join
-from regard.verbs.translate.bulk.shards import cut_into_shards, number_of_shards, remove_shards, shard_folder
+from regard.verbs.translate.bulk.shards import Shard, cut_into_shards, number_of_shards, remove_shards, shard_folder
 from regard.verbs.translate.bulk.workers import finish_shards
 from regard.verbs.translate.line_translator import LineJob
 from regard.verbs.translate.request import TranslateRequest
@@ -167,17 +167,16 @@ def _translate(
     remark(f"{who} wrote {quantity(request.candidates, 'translation')} of each sentence, in {out}")
 
 
-def _finish_here(job: BulkJob, shards: Sequence[Any], progress: Progress) -> None:
-    translator, done = ShardTranslator(job), 0
-    total = sum(shard.lines.count for shard in shards)
+def _finish_here(job: BulkJob, shards: Sequence[Shard], progress: Progress) -> None:
+    """Finish all shards in this process."""
+    translator, before, whole = ShardTranslator(job), 0, sum(shard.lines.count for shard in shards)
+
+    def report(what: str, done: int, total: int | None) -> None:
+        progress(what, before + done, whole)
+
     for shard in shards:
-        before = done
-
-        def report(what: str, lines: int, of: int | None, before: int = before) -> None:
-            progress(what, before + lines, total)
-
+        before = shard.lines.first
         translator.finish(shard, report)
-        done += shard.lines.count
 
 
 def _line_job(request: DistilRequest, teachers: Sequence[Teacher], source: Path, on_gpu: bool) -> LineJob:

@@ -27,7 +27,7 @@ class Question:
     inputs: Tensor
     baseline: Tensor
     log_probability: Callable[[Tensor], Tensor]
-    # The log-probability with these units taken out of the input itself; None if an input has a fixed size.
+    # The log-probability with these units taken out of the input itself; None if `inseparable` says why not.
     without: Callable[[Sequence[int]], float] | None
     side: Side | None = None  # the units as they are drawn
     text: str = ""  # the input for people
@@ -39,6 +39,7 @@ class Question:
     written: Sequence[int] = ()  # the tokens of the output, or the one that is explained, for models that write tokens
     choices: Words | None = None  # what a place or a word chooses from: tokens of the output, words, masks, items
     explained: Sequence[int] = ()  # places of those that are explained
+    inseparable: str = ""  # a sentence that says why no unit can be taken out
 
 
 def chosen_places(written: Words, place: int | None, word: str | None) -> list[int]:
@@ -67,10 +68,12 @@ def name_chosen(written: Words, places: Sequence[int], word: str | None) -> str:
     return word or " ".join(written.tokens[place] for place in places)
 
 
-def refuse_nothing_left(units: Sequence[int], count: int) -> None:
-    """Refuse to take all units out of an input."""
-    if len(set(units)) >= count:
+def units_left(units: Sequence[int], count: int) -> list[int]:
+    """Return the units that stay when some of `count` are taken out; refuse to take out all."""
+    left = [unit for unit in range(count) if unit not in set(units)]
+    if not left:
         raise Fault("Taking out every unit leaves no input to read; keep at least one.")
+    return left
 
 
 def chosen_class(classes: Sequence[str], output: str | None, best: int) -> int:

@@ -11,7 +11,7 @@ from regard.base.faults import Fault
 from regard.loading import Loaded
 from regard.models.recurrent.language import RecurrentLanguage
 from regard.seeing.gazes import see_prompt
-from regard.seeing.why.decision import Question, chosen_places, name_chosen, refuse_nothing_left
+from regard.seeing.why.decision import Question, chosen_places, name_chosen, units_left
 from regard.seeing.why.entrance import Entrance
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.gradient import GradientLanguage
@@ -67,8 +67,7 @@ def _question(task: GradientLanguage, text: str, before: Sequence[int], token: i
 
     @torch.no_grad()
     def without(units: Sequence[int]) -> float:
-        refuse_nothing_left(units, len(read))
-        return float(score([other for place, other in enumerate(read) if place not in set(units)]))
+        return float(score([read[place] for place in units_left(units, len(read))]))
 
     inputs = entrance.vectors(lambda: score(read))[0]
     side = words_of(task.tokeniser, read)

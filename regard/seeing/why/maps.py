@@ -112,7 +112,7 @@ def _occluded(question: Question) -> Iterator[Tensor]:
 def leave_one_out(question: Question) -> Map:
     """Log p − log p of the input without unit i (Li et al. 2016)."""
     if question.without is None:
-        raise Fault("No unit of this input can be left out, since its size or order would change; use occlusion.")
+        raise Fault(question.inseparable or "No unit of this input can be left out; use occlusion.")
     whole = float(log_probabilities(question, question.inputs[None]))
     scores = [whole - question.without([unit]) for unit in range(len(question.names))]
     return Map("leave-one-out", question.names, question.chosen, scores)

@@ -1,5 +1,6 @@
 """Questions to graph networks: the features of which nodes made it give this node its class?"""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from regard.loading import Loaded
 from regard.models.gat import Graph
 from regard.models.sparse import SparseTable
 from regard.seeing.gazes import see_answer
-from regard.seeing.why.decision import Question, chosen_class, refuse_place
+from regard.seeing.why.decision import Question, chosen_class, refuse_place, units_left
 from regard.tasks.nodes.task import tensors_of
 
 
@@ -29,9 +30,21 @@ def ask_node(model: Loaded, item: Any, output: str | None, place: int | None, wo
     inputs = _rows(one.features, reached)
     centre = reached.index(node)
 
+    def score(features: Tensor, edges: Edges, place: int) -> Tensor:
+        return network(Graph(features, edges))[:, place].softmax(-1).mean(0)[number].log()
+
     def log_probability(vectors: Tensor) -> Tensor:
-        logits = [network(Graph(features, edges))[:, centre] for features in vectors]
-        return torch.stack([row.softmax(-1).mean(0)[number].log() for row in logits])
+        return torch.stack([score(features, edges, centre) for features in vectors])
+
+    @torch.no_grad()
+    def without(units: Sequence[int]) -> float:
+        """Return the log-probability without these nodes and their edges; the node itself stays, without features."""
+        kept = sorted({*units_left(units, len(reached)), centre})
+        features = torch.where(
+            torch.tensor([unit in units for unit in kept], device=inputs.device)[:, None], 0, inputs[kept]
+        )
+        fewer = _among(one.edges, [reached[unit] for unit in kept]).repeat(task.members)
+        return float(score(features, fewer, kept.index(centre)))
 
     return Question(
         [str(other) for other in reached],
@@ -39,7 +52,7 @@ def ask_node(model: Loaded, item: Any, output: str | None, place: int | None, wo
         inputs,
         torch.zeros_like(inputs),
         log_probability,
-        None,
+        without,
         task.sides(batch, [])["nodes"],
         f"node {node}",
         classes[number],

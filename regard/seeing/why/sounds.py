@@ -1,7 +1,9 @@
 """Questions to models that transcribe: which frames of a sound, or columns of a line, made it write this label?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from math import isnan
 from typing import Any
 
 import torch
@@ -13,7 +15,7 @@ from regard.loading import Loaded
 from regard.models.log_mel import standardise
 from regard.models.transcriber import as_labels, count_stacked
 from regard.seeing.gazes import see_answer, see_sound
-from regard.seeing.why.decision import Question, chosen_places, name_chosen, name_of_file
+from regard.seeing.why.decision import Question, chosen_places, name_chosen, name_of_file, units_left
 from regard.viewing.sides import Words
 
 
@@ -25,21 +27,12 @@ def ask_sound(model: Loaded, item: Any, output: str | None, place: int | None, w
     frames = standardise(task.features(batch.samples), counts).to(task.model.dtype)
     labels = None if output is None else _labels(task.alphabet.symbols, task.alphabet.cut(output))
     decision = _Decision(task.model, frames, counts, task.alphabet.symbols, labels, place, word)
-    names = [f"{number * task.frame_seconds:.2f} s" for number in range(decision.units)]
-    return Question(
-        names,
-        decision.chosen,
-        decision.inputs,
-        torch.zeros_like(decision.inputs),
-        decision.log_probability,
-        None,
-        task.sides(batch, [])["source"],
-        name_of_file(item, "The sound"),
-        task.alphabet.join(decision.written),
-        partial(see_sound, task, item) if output is None else None,
-        (decision.where,),
-        choices=decision.choices,
-        explained=(decision.where,),
+    return replace(
+        decision.question([f"{number * task.frame_seconds:.2f} s" for number in range(decision.units)]),
+        side=task.sides(batch, [])["source"],
+        text=name_of_file(item, "The sound"),
+        output=task.alphabet.join(decision.written),
+        see=partial(see_sound, task, item) if output is None else None,
     )
 
 
@@ -50,20 +43,12 @@ def ask_line(model: Loaded, item: Any, output: str | None, place: int | None, wo
     labels = None if output is None else _labels(task.labels.classes, list(output))
     frames = batch.columns(task.model.dtype)
     decision = _Decision(task.model, frames, batch.widths, task.labels.classes, labels, place, word)
-    return Question(
-        [f"column {number + 1}" for number in range(decision.units)],
-        decision.chosen,
-        decision.inputs,
-        torch.zeros_like(decision.inputs),
-        decision.log_probability,
-        None,
-        task.sides(batch, [])["source"],
-        name_of_file(item, "The line"),
-        "".join(decision.written),
-        partial(see_answer, task, item) if output is None else None,
-        (decision.where,),
-        choices=decision.choices,
-        explained=(decision.where,),
+    return replace(
+        decision.question([f"column {number + 1}" for number in range(decision.units)]),
+        side=task.sides(batch, [])["source"],
+        text=name_of_file(item, "The line"),
+        output="".join(decision.written),
+        see=partial(see_answer, task, item) if output is None else None,
     )
 
 
@@ -103,10 +88,40 @@ class _Decision:
         whole = F.pad(frames, (0, 0, 0, self.units * self.stack - self.time))
         self.inputs = whole.unflatten(1, (self.units, self.stack)).flatten(2)[0]
 
+    def question(self, names: Sequence[str]) -> Question:
+        """Return the question about this label, for units of these names."""
+        baseline = torch.zeros_like(self.inputs)
+        return Question(
+            names,
+            self.chosen,
+            self.inputs,
+            baseline,
+            self.log_probability,
+            self.without,
+            queries=(self.where,),
+            choices=self.choices,
+            explained=(self.where,),
+        )
+
     def log_probability(self, vectors: Tensor) -> Tensor:
+        return self._score(vectors, self.time)
+
+    @torch.no_grad()
+    def without(self, units: Sequence[int]) -> float:
+        """Return the log-probability of the label if these units are cut out and the others move together."""
+        kept = units_left(units, self.units)
+        has_last = kept[-1] == self.units - 1  # its stack may be incomplete
+        time = len(kept) * self.stack - (self.units * self.stack - self.time if has_last else 0)
+        score = float(self._score(self.inputs[None, kept], time))
+        if isnan(score):
+            raise Fault(f"Without these units the input is too short for its {len(self.labels)} labels; use occlusion.")
+        return score
+
+    def _score(self, vectors: Tensor, time: int) -> Tensor:
+        """Return the log-probability of the label for stacked frames (copies, unit, depth), `time` frames in all."""
         copies = len(vectors)
-        frames = vectors.unflatten(2, (self.stack, -1)).flatten(1, 2)[:, : self.time]
-        heard = self.network.hear(frames, self.counts.expand(copies))
+        frames = vectors.unflatten(2, (self.stack, -1)).flatten(1, 2)[:, :time]
+        heard = self.network.hear(frames, torch.full_like(self.counts, time).expand(copies))
         scores = []
         for symbol in range(len(self.symbols)):
             others = [*self.labels[: self.where], symbol, *self.labels[self.where + 1 :]]

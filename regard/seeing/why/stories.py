@@ -13,7 +13,7 @@ from regard.data.algorithms.spelling import write_bits
 from regard.loading import Loaded
 from regard.models.stories.rows import StoryRows, weigh_words
 from regard.seeing.gazes import see_answer
-from regard.seeing.why.decision import Question, chosen_class, refuse_nothing_left, refuse_place
+from regard.seeing.why.decision import Question, chosen_class, refuse_place, units_left
 from regard.viewing.sides import Facts, Steps, Words
 
 
@@ -41,8 +41,7 @@ def ask_story(model: Loaded, item: Any, output: str | None, place: int | None, w
 
     @torch.no_grad()
     def without(units: Sequence[int]) -> float:
-        refuse_nothing_left(units, count)
-        kept = [fact for fact in range(count) if fact not in set(units)]
+        kept = units_left(units, count)
         times = torch.arange(len(kept) - 1, -1, -1, device=rows.times.device)[None]
         left = StoryRows(rows.facts[:, kept], times, torch.full_like(rows.counts, len(kept)), rows.questions)
         return float(score(left)[0, number])
@@ -79,9 +78,9 @@ def ask_machine(model: Loaded, item: Any, output: str | None, place: int | None,
     where, first = asked[-1 if place is None else place], asked[0]
     inputs = batch.inputs.to(network.dtype)
 
-    def probabilities(rows: Tensor) -> Tensor:
+    def probabilities(rows: Tensor, shift: int = 0) -> Tensor:
         """Return the probability of a one for each bit of the item, by the mean of the members."""
-        return network(rows, batch.slots)[:, :, where].sigmoid().mean(0)
+        return network(rows, batch.slots)[:, :, where - shift].sigmoid().mean(0)
 
     with torch.no_grad():
         bits = probabilities(inputs)[0] > 0.5
@@ -89,8 +88,13 @@ def ask_machine(model: Loaded, item: Any, output: str | None, place: int | None,
     def log_probability(vectors: Tensor) -> Tensor:
         behind = inputs[0, :, first:].expand(len(vectors), -1, -1)
         rows = torch.cat([vectors, behind], dim=1).expand(len(inputs), -1, -1, -1)
-        ones = probabilities(rows)
+        ones = probabilities(rows, first - vectors.shape[1])
         return torch.where(bits, ones, 1 - ones).log().sum(-1)
+
+    @torch.no_grad()
+    def without(units: Sequence[int]) -> float:
+        """Return the log-probability if these steps are cut out: the answer begins earlier, and is as long."""
+        return float(log_probability(given[None, units_left(units, first)]))
 
     given, data = inputs[0, 0, :first], task.data
     names = [write_bits(step[: data.bits]) for step in given.cpu().numpy()]
@@ -103,7 +107,7 @@ def ask_machine(model: Loaded, item: Any, output: str | None, place: int | None,
         given,
         torch.zeros_like(given),
         log_probability,
-        None,
+        without,
         Steps(names, given.cpu().numpy()),
         str(item),
         task.answers(batch)[0].answer,

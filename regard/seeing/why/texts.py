@@ -1,7 +1,7 @@
 """Questions to models that read texts: which words made it give this class, this tag, this word behind a mask?"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,13 +12,14 @@ from regard.base.faults import Fault, TextFault
 from regard.loading import Loaded
 from regard.models.bert.network import Bert
 from regard.models.tagging.crf import Chain
+from regard.models.tagging.tagger import TokenInputs
 from regard.seeing.gazes import see_answer
 from regard.seeing.why.decision import (
     Question,
     chosen_class,
     chosen_places,
-    refuse_nothing_left,
     refuse_place,
+    units_left,
 )
 from regard.seeing.why.entrance import Entrance
 from regard.tasks.masked.masking import NOTHING
@@ -48,19 +49,19 @@ def ask_classifier(
     @torch.no_grad()
     def without(units: Sequence[int]) -> float:
         tokens = batch.texts.tokens
-        refuse_nothing_left(units, tokens.shape[1])
-        kept = [number for number in range(tokens.shape[1]) if number not in set(units)]
+        kept = units_left(units, tokens.shape[1])
         lengths = torch.full_like(batch.texts.lengths, len(kept))
         return float(score(batch.texts._replace(tokens=tokens[:, kept], lengths=lengths)))
 
-    has_second = batch.texts.aspects is not None
+    is_about_aspect = batch.texts.aspects is not None and not task.data.has_pairs
     question = _question(
         _Entering(network.reader, task), run, side, len(network.around[0]), int(batch.texts.lengths[0])
     )
     return replace(
         question,
         chosen=task.labels.classes[number],
-        without=None if has_second else without,
+        without=None if is_about_aspect else without,
+        inseparable="The aspect has its place in the text, so no word of the text can be left out; use occlusion.",
         text=text,
         output=task.labels.classes[number],
         see=partial(see_answer, task, text),
@@ -83,35 +84,100 @@ def ask_tagger(model: Loaded, text: str, output: str | None, place: int | None, 
     if where >= len(words):
         raise Fault(f"The sentence has {len(words)} words, so there is no word number {where + 1}.")
     with torch.no_grad():
-        states = network.states(batch.inputs)
-        tags = choose_tags(network, states, batch.inputs.lengths)
+        tags = choose_tags(network, network.states(batch.inputs), batch.inputs.lengths)
     number = chosen_class(task.lexicon.tags, output, int(tags[0, where]))
-
-    def run(copies: int) -> Tensor:
-        fields = batch.inputs._asdict()
-        letters = fields.pop("letters")
-        rows = {name: tensor.expand(copies, *tensor.shape[1:]) for name, tensor in fields.items()}
-        inputs = type(batch.inputs)(**rows, letters=letters)
-        states = network.states(inputs)
-        if network.chain is not None:
-            return _log_marginal(network.chain, network.scores(states), inputs.lengths, where, number)
-        before = None if network.after_label is None else shift_right(tags, network.begin).expand(copies, -1)
-        return network.scores(states, before)[:, where].log_softmax(-1)[:, number]
-
+    decision = _Tag(network, batch.inputs, tags, where, number)
+    entering = _Entering(network.reader, task)
     side = words_of_text(task.sides(batch, [])["source"])
-    offset = len(network.reader.around[0]) if network.reads_pieces else 0
-    count = int(batch.inputs.piece_lengths[0]) if network.reads_pieces else len(words)
-    query = offset + int(batch.inputs.firsts[0, where]) if network.reads_pieces else where
     return replace(
-        _question(_Entering(network.reader, task), run, side, offset, count),
+        _question(entering, decision.scores, side, decision.offset, decision.units),
         chosen=f"{words[where]}: {task.lexicon.tags[number]}",
+        without=partial(_without_words, decision, entering),
         text=text,
         output=" ".join(task.lexicon.tags[tag] for tag in tags[0, : len(words)].tolist()),
         see=partial(see_answer, task, text),
-        queries=(query,),
+        queries=(decision.offset + decision.unit,),
         choices=Words(words, words, range(len(words))),
         explained=(where,),
     )
+
+
+@dataclass(frozen=True)
+class _Tag:
+    """The tag that a tagger gives to one word of a sentence; other words have the tags that it chose for them."""
+
+    network: Any
+    inputs: TokenInputs
+    tags: Tensor
+    where: int  # the word
+    number: int  # its tag
+
+    @property
+    def offset(self) -> int:
+        """Number of marks before the first unit."""
+        return len(self.network.reader.around[0]) if self.network.reads_pieces else 0
+
+    @property
+    def units(self) -> int:
+        """Number of words, or of pieces if words are read in pieces."""
+        return int((self.inputs.piece_lengths if self.network.reads_pieces else self.inputs.lengths)[0])
+
+    @property
+    def unit(self) -> int:
+        """The unit of the word: itself, or its first piece."""
+        return int(self.inputs.firsts[0, self.where]) if self.network.reads_pieces else self.where
+
+    def scores(self, copies: int) -> Tensor:
+        """Return the log-probability of the tag for each of some equal rows."""
+        network, fields = self.network, self.inputs._asdict()
+        letters = fields.pop("letters")
+        rows = {name: tensor.expand(copies, *tensor.shape[1:]) for name, tensor in fields.items()}
+        inputs = TokenInputs(**rows, letters=letters)
+        states = network.states(inputs)
+        if network.chain is not None:
+            return _log_marginal(network.chain, network.scores(states), inputs.lengths, self.where, self.number)
+        before = None if network.after_label is None else shift_right(self.tags, network.begin).expand(copies, -1)
+        return network.scores(states, before)[:, self.where].log_softmax(-1)[:, self.number]
+
+    @property
+    def homes(self) -> list[int]:
+        """The word of each unit."""
+        if not self.network.reads_pieces:
+            return list(range(self.units))
+        begins = torch.zeros(self.units, dtype=torch.long)
+        begins[self.inputs.firsts[0, 1:].cpu()] = 1
+        return [int(word) for word in begins.cumsum(0)]
+
+    def keep(self, units: Sequence[int]) -> "_Tag":
+        """Return the same decision in a sentence of these units alone; a word without any is not there."""
+        inputs, homes = self.inputs, [self.homes[unit] for unit in units]
+        words = sorted(set(homes))
+        fields = {name: getattr(inputs, name)[:, words] for name in ("words", "shapes", "columns", "forms", "firsts")}
+        fields["lengths"] = torch.full_like(inputs.lengths, len(words))
+        if self.network.reads_pieces:
+            fields["pieces"] = inputs.pieces[:, list(units)]
+            fields["piece_lengths"] = torch.full_like(inputs.piece_lengths, len(units))
+            fields["firsts"] = inputs.firsts.new_tensor([[homes.index(word) for word in words]])
+        left = inputs._replace(**fields)
+        return replace(self, inputs=left, tags=self.tags[:, words], where=words.index(self.where))
+
+
+@torch.no_grad()
+def _without_words(decision: _Tag, entering: "_Entering", units: Sequence[int]) -> float:
+    """Return the log-probability of a tag without some words or pieces.
+
+    The word that is tagged keeps its place: if nothing of it is left, the baseline stands there. Letters and columns
+    that a tagger reads next to word pieces stay, as for every other method.
+    """
+    kept = units_left(units, decision.units)
+    if any(decision.homes[unit] == decision.where for unit in kept):
+        return float(decision.keep(kept).scores(1))
+    left = decision.keep(sorted([*kept, decision.unit]))
+    vectors = entering.place.vectors(lambda: left.scores(1)).clone()
+    at = left.offset + left.unit
+    vectors[:, at] = entering.baseline(vectors)[:, at]
+    with entering.place.entering(vectors):
+        return float(left.scores(1))
 
 
 def _log_marginal(chain: Chain, emissions: Tensor, lengths: Tensor, where: int, number: int) -> Tensor:
@@ -148,8 +214,7 @@ def ask_masked(model: Loaded, text: str, output: str | None, place: int | None, 
 
     @torch.no_grad()
     def without(units: Sequence[int]) -> float:
-        refuse_nothing_left(units, len(read))
-        kept = [place for place in range(len(read)) if place == where or place not in set(units)]  # the mask asks
+        kept = sorted({*units_left(units, len(read)), where})  # the mask asks
         return float(score([read[place] for place in kept], kept.index(where))[0, token])
 
     side = words_of(tokeniser, read)

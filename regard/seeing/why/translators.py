@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.seeing.sentences import Translator, see_tokens
-from regard.seeing.why.decision import Question, chosen_places, name_chosen, refuse_nothing_left
+from regard.seeing.why.decision import Question, chosen_places, name_chosen, units_left
 from regard.seeing.why.entrance import Entrance
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.lengths import check_length, target_tokens
@@ -84,6 +84,5 @@ class _Decision:
 
     @torch.no_grad()
     def without(self, units: Sequence[int]) -> float:
-        refuse_nothing_left(units, len(self.source))
-        kept = [token for place, token in enumerate(self.source) if place not in set(units)]
+        kept = [self.source[place] for place in units_left(units, len(self.source))]
         return float(self.scores(self.batch(1, kept)))

@@ -17,7 +17,7 @@ from regard.viewing.canvas import show_word
 from regard.viewing.drawers import drawing_of
 from regard.viewing.reasons import DrawnReasons
 from regard.viewing.sides import Nodes, Words
-from regard.viewing.tables import MOST_ROWS, DrawnTables, NumberTable, TableLesson, WordTable
+from regard.viewing.tables import MOST_ROWS, NumberTable, TableLesson, WordTable
 from regard.viewing.view import Drawing, DrawingRequest, View
 
 # What a score of each method means, below its table.
@@ -39,23 +39,26 @@ def view_why(model: Loaded, item: Any, request: WhyRequest, remark: Remark = ign
     question = ask(model, item, request.output, request.place, request.word)
     found = explain_question(model, item, question, request)
     heading = f"{show_word(question.text)} → {show_word(question.output)}"
+    data = page_fields(found) | {"title": heading}
     if found.tables is not None:
-        return View(heading, DrawnTables(found.tables), found.about())
+        return View(heading, DrawnReasons(found.tables, data), found.about())
     for text in (*found.refusals.values(), *(f"{each.method}: {text}" for each in found.maps for text in each.remarks)):
         remark(text)
-    drawing = _drawing(found, request.tokens)
+    drawing = _drawing(found, request.tokens, data)
     return View(heading, drawing, found.about() | {"maps": found.rows(), "refused": found.refusals})
 
 
-def _drawing(found: Explained, tokens: bool) -> Drawing:
-    """Return the maps over a picture, a video or a sound, or as a table of units, and how far to trust them."""
+def _drawing(found: Explained, tokens: bool, data: dict[str, Any]) -> Drawing:
+    """Return the maps over a picture, a video or a sound, or as a table of units, and how far to trust them.
+
+    `data` is what a page of words shows.
+    """
     measured = list(zip([each.method for each in found.maps], found.trust, strict=False))
     title = " ".join([title_of(found.question), *(figures.sentence(method) for method, figures in measured)])
     if looks := looks_of(found.question, found.maps, title):
         return drawing_of(looks, DrawingRequest())
     tables = [*_tables(found.question, found.maps, tokens), *(figures.table(method) for method, figures in measured)]
-    heading = f"{show_word(found.question.text)} → {show_word(found.question.output)}"
-    return DrawnReasons(TableLesson(title_of(found.question), tables), page_fields(found) | {"title": heading})
+    return DrawnReasons(TableLesson(title_of(found.question), tables), data)
 
 
 def _tables(question: Question, maps: Sequence[Map], tokens: bool) -> list[NumberTable | WordTable]:

@@ -120,14 +120,17 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
             return DrawnLooks(self.model.options, smoothing)(self.model, annotations, batch, carry)
         return cross_entropy(self.model, annotations, batch, smoothing)
 
-    def annotations(self, batch: CaptionBatch) -> Annotations:
+    def annotations(self, batch: CaptionBatch, kept: Sequence[int] | None = None) -> Annotations:
         """Return what the network attends to: the features, or its own encoding of the pixels.
 
-        Whole numbers are multiplied by their step here, on the network's device.
+        Whole numbers are multiplied by their step here, on the network's device. `kept` are the places that are read,
+        for features, patches and frames.
         """
         step = 1.0 if batch.features.is_floating_point() else self.reader.format.step
         features = batch.features.to(self.model.dtype) * step
-        return features if self.encoder is None else self.encoder(features)
+        if self.encoder is None:
+            return features if kept is None else features[:, list(kept)]
+        return self.encoder(features) if kept is None else self.encoder(features, kept)
 
     def measure(self, batch: CaptionBatch) -> dict[str, Measure]:
         sums = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
@@ -142,12 +145,12 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
         sums = torch.stack([nats, batch.real.sum(dim=1).double()], dim=1)
         return {"loss": sums, "perplexity": sums}
 
-    def token_scores(self, batch: CaptionBatch) -> Float[Tensor, "row time"]:
-        """Return the log-probability of each caption token, given those before it.
+    def token_scores(self, batch: CaptionBatch, kept: Sequence[int] | None = None) -> Float[Tensor, "row time"]:
+        """Return the log-probability of each caption token, given those before it; `kept` as for `annotations`.
 
         A watcher sees where the network attended before it wrote each token.
         """
-        memory = self.model.read(self.annotations(batch))
+        memory = self.model.read(self.annotations(batch, kept), kept)
         written = self.model.write(batch.inputs, memory, self.model.begin(memory))
         logs = self.model.logits(written.states).log_softmax(dim=-1)
         return logs.gather(-1, batch.tokens[..., None]).squeeze(-1)

@@ -17,7 +17,7 @@ from regard.data.strokes.prepare import STROKES_FILE, Drawings, StrokeScale, che
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.strokes.classifier import SketchClassifier
 from regard.models.strokes.network import StrokeShape
-from regard.protocols import Answer, Loss, Measure
+from regard.protocols import Answer, Decision, Loss, Measure
 from regard.tasks.base import Files
 from regard.tasks.classes import CLASS_MEASURES, answers_among, measures_of_classes, sums_of_classes
 from regard.tasks.held_batch import HeldBatch
@@ -138,11 +138,15 @@ class Recognition(DrawingTask):
         return sums_of_classes(self._log_probabilities(batch), batch.labels)
 
     def _log_probabilities(self, batch: LabelledDrawings) -> Float[Tensor, "batch class"]:
+        return self.model(self._steps(batch), batch.lengths)
+
+    def _steps(self, batch: LabelledDrawings) -> Tensor:
+        """Return what the network reads: features of moves, or tokens."""
         steps = batch.steps
         if isinstance(self.kind, Moves):
             moves = steps[..., :2].to(self.model.dtype) @ batch.maps.to(self.model.dtype) / self.kind.scale
             steps = features_of(moves, steps[..., 2])
-        return self.model(steps, batch.lengths)
+        return steps
 
     # For people
 
@@ -154,6 +158,34 @@ class Recognition(DrawingTask):
     @torch.no_grad()
     def answers(self, batch: LabelledDrawings) -> list[Answer]:
         return answers_among(self.scale.classes, self._log_probabilities(batch))
+
+    def decision(self, item: GivenDrawing, output: str | None, place: int | None, word: str | None) -> Decision:
+        """Return the decision for a class of a drawing; its units are the steps of the pen."""
+        classes = self.scale.classes
+        if place is not None or word is not None:
+            raise Fault("This model gives one class for a drawing, which has no places; omit place and word.")
+        if output is not None and output not in classes:
+            raise Fault(f"There is no class '{output[:60]}'; the classes are {', '.join(classes[:20])}.")
+        batch = self.read([item])
+        with torch.no_grad():
+            entered = self.model.enter(self._steps(batch))[0, : int(batch.lengths[0])]
+
+        def scores(vectors: Tensor) -> Tensor:
+            return self.model.classify(vectors, batch.lengths.new_full((len(vectors),), vectors.shape[1]))
+
+        with torch.no_grad():
+            number = int(scores(entered[None]).argmax()) if output is None else list(classes).index(output)
+
+        @torch.no_grad()
+        def without(units: Sequence[int]) -> float:
+            kept = [step for step in range(len(entered)) if step not in set(units)]
+            if not kept:
+                raise Fault("Taking out every unit leaves no input to read; keep at least one.")
+            return float(scores(entered[None, kept])[0, number])
+
+        names = [f"step {step + 1}" for step in range(len(entered))]
+        text = Path(item).name if isinstance(item, str | Path) else "The drawing"
+        return Decision(names, classes[number], entered, lambda copies: scores(copies)[:, number], without, text=text)
 
     def sides(self, batch: LabelledDrawings, outputs: Sequence[Any]) -> dict[str, Side]:
         """Return the points that the pen reaches after each step."""

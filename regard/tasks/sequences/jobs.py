@@ -3,6 +3,7 @@
 Losses and answers are per sequence, so that they add up however a batch is split.
 """
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -21,14 +22,23 @@ from regard.protocols import Answer
 
 CLOSE = 0.04  # a sum that is off by less counts as right (Hochreiter and Schmidhuber 1997, experiment 4)
 MARK = "*"  # after a number to add
+BLANK = "–"
 
 
 @runtime_checkable
 class Job(Protocol):
-    """One job; `wrong` names what its error is a share of."""
+    """One job; `wrong` names what its error is a share of.
+
+    `answered` is the number of last steps that have an answer of their own.
+    """
 
     shape: SequenceShape
     wrong: str
+    answered: int
+
+    @property
+    def classes(self) -> Sequence[str]:
+        """Names of what an output chooses from; none if it is a number."""
 
     def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
         """Return the inputs of the network."""
@@ -53,6 +63,8 @@ class Adding:
     """Add the two marked numbers."""
 
     wrong = f"percent of the sums, those off by {CLOSE} or more"
+    classes: Sequence[str] = ()
+    answered = 1
 
     def __init__(self, options: SequenceData) -> None:
         self.shape = SequenceShape(options.length, depth=2, outputs=1, at_each_step=False)
@@ -100,6 +112,7 @@ class Copying:
     def __init__(self, options: SequenceData) -> None:
         self.options, length = options, options.length + 2 * options.remembered
         self.shape = SequenceShape(length, depth=options.symbols + 2, outputs=options.symbols + 1, at_each_step=True)
+        self.classes, self.answered = [BLANK, *map(str, range(1, options.symbols + 1))], options.remembered
 
     def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
         """Return a one-hot vector over the symbols, the blank and the prompt."""
@@ -126,12 +139,12 @@ class Copying:
     def answer(self, outputs: Tensor) -> Answer:
         """Return the most probable symbol at each of the last steps, and their joint probability."""
         best = outputs[-self.options.remembered :].log_softmax(-1).max(-1)
-        symbols = " ".join("–" if symbol == 0 else str(symbol) for symbol in best.indices.tolist())
+        symbols = " ".join(self.classes[symbol] for symbol in best.indices.tolist())
         probability = float(best.values.sum().exp())
         return Answer(symbols, probability, {symbols: probability})
 
     def steps(self, read: np.ndarray) -> list[str]:
-        names = ["–", *map(str, range(1, self.options.symbols + 1)), "?"]
+        names = [*self.classes, "?"]
         return [names[symbol] for symbol in read]
 
 
@@ -139,9 +152,10 @@ class Pixels:
     """Classify a picture whose pixels are read one after another."""
 
     wrong = "percent of the pictures"
+    answered = 1
 
     def __init__(self, options: SequenceData, labels: PictureLabels) -> None:
-        self.options, self.labels = options, labels
+        self.options, self.labels, self.classes = options, labels, labels.classes
         length = labels.height * labels.width // options.at_once
         self.shape = SequenceShape(length, options.at_once, len(labels.classes), at_each_step=False)
 

@@ -14,7 +14,7 @@ from regard.data.pictures.prepare import PictureLabels, check_files_there
 from regard.data.sequences.prepare import PreparedSequences, check_steps, labels_of, prepare_sequences
 from regard.hardware.precision import check_cell
 from regard.models.language import TEXT
-from regard.protocols import Answer, Loss, Measure, Tally, mean
+from regard.protocols import Answer, Decision, Loss, Measure, Tally, mean
 from regard.tasks.base import Files, NetworkTask, build_network, check_size
 from regard.tasks.sequences.batches import SequenceBatch
 from regard.tasks.sequences.jobs import Job, job_of
@@ -110,6 +110,48 @@ class LongSequences(NetworkTask[PreparedSequences]):
     @torch.no_grad()
     def answers(self, batch: SequenceBatch) -> list[Answer]:
         return [self.job.answer(outputs) for outputs in self._outputs(batch)]
+
+    def decision(self, item: str, output: str | None, place: int | None, word: str | None) -> Decision:
+        """Return the decision for a class, or for the symbol at a place of the answer, by default the last.
+
+        Units are the steps up to the answer; with some of them taken out, the last one that is left answers.
+        """
+        classes, answered = self.job.classes, self.job.answered
+        if not classes:
+            raise Fault("This model answers with a number, which has no probability, so nothing can be traced.")
+        if word is not None or (place is not None and not 0 <= place < answered):
+            raise Fault(
+                f"The answer has {answered} places, counted from 1; choose one of them, or omit place and word."
+            )
+        if output is not None and output not in classes:
+            raise Fault(f"There is no answer '{output[:40]}'; the answers are {', '.join(classes[:20])}.")
+        batch = self.read([item])
+        steps = self.job.shape.length - answered + (answered if place is None else place + 1)
+        inputs = self.job.numbers(batch.read, next(self.parameters()).dtype)[0, :steps]
+
+        def scores(vectors: Tensor) -> Tensor:
+            outputs = self.model(vectors)
+            return (outputs[:, -1] if self.job.shape.at_each_step else outputs).log_softmax(-1)
+
+        with torch.no_grad():
+            number = int(scores(inputs[None]).argmax()) if output is None else list(classes).index(output)
+
+        @torch.no_grad()
+        def without(units: Sequence[int]) -> float:
+            kept = [step for step in range(steps) if step not in set(units)]
+            if not kept:
+                raise Fault("Taking out every unit leaves no input to read; keep at least one.")
+            return float(scores(inputs[None, kept])[0, number])
+
+        return Decision(
+            self.job.steps(batch.read[0].cpu().numpy())[:steps],
+            classes[number],
+            inputs,
+            lambda copies: scores(copies)[:, number],
+            without,
+            output=self.answers(batch)[0].answer if output is None else output,
+            queries=(steps - 1,),
+        )
 
     def sides(self, batch: SequenceBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         steps = self.job.steps(batch.read[0].cpu().numpy())

@@ -129,6 +129,16 @@ class Taught:
         return TeacherOutput(forced(teacher, batch).states, teacher.token_weights(), teacher.token_biases())
 
 
+def taught(objective: Objective, teachers: Sequence[TranslationNetwork], weight: float, temperature: float) -> Taught:
+    """Return an objective that also learns from teachers; refuse other objectives than plain cross-entropy."""
+    if not isinstance(objective, CrossEntropy):
+        raise Fault(
+            "training.teachers needs a model that minimises plain cross-entropy: without model.copies, model.ctc, "
+            "model.hard = 'reinforce' or training.consistency."
+        )
+    return Taught(objective.label_smoothing, teachers, weight, temperature)
+
+
 @dataclass(frozen=True)
 class Joint:
     """λ · L_CTC + (1 − λ) · L_attention (Kim et al. 2017, equation 9); with two passes, the mean of their CTC

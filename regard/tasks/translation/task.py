@@ -25,7 +25,7 @@ from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, Te
 from regard.tasks.base import Files, NetworkTask, build_network, check_size, network_class
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
-from regard.tasks.translation.objectives import CrossEntropy, Objective, Taught, forced, objective_for
+from regard.tasks.translation.objectives import CrossEntropy, Objective, Taught, forced, objective_for, taught
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
 from regard.tasks.translation.translator_description import token_facts
@@ -194,15 +194,10 @@ class Translation(NetworkTask["TrainingPairs"]):
 
     def learn_from_teachers(self, teachers: "Sequence[Translation]", weight: float, temperature: float) -> None:
         """Learn also from what these translators, with the same tokens, would write at each place."""
-        if type(self.objective) is not CrossEntropy:
-            raise Fault(
-                "training.teachers needs a model that minimises plain cross-entropy: without model.copies, model.ctc, "
-                "model.hard = 'reinforce' or training.consistency."
-            )
         if any(type(teacher) is not Translation for teacher in teachers):
             raise Fault("A translator of training.teachers must write token after token, without copying words.")
         networks = [teacher.eval().requires_grad_(False).model for teacher in teachers]
-        self.objective = Taught(self.objective.label_smoothing, networks, weight, temperature)
+        self.objective = taught(self.objective, networks, weight, temperature)
 
     def _can_pack(self, longest: int) -> bool:
         """Return True if the network, and its teachers if it has any, can read packed sentences of this length."""

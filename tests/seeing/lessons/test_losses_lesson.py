@@ -56,7 +56,9 @@ def test_sums_on_paper() -> None:
 
 
 def test_a_hopeless_sentence_has_a_finite_perplexity() -> None:
-    assert SentenceLoss("x", "a", [TokenLoss("a", 5000.0, 9, [])]).perplexity == exp(100)
+    hopeless = SentenceLoss("x", "a", [TokenLoss("a", 5000.0, 9, [])])
+    assert hopeless.perplexity == exp(100)
+    assert hopeless.summary.endswith(", perplexity 2.7e43")
 
 
 def test_refusals(tmp_path: Path) -> None:

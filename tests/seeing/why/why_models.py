@@ -24,7 +24,7 @@ ASKED: dict[str, str | None] = {
     **dict.fromkeys(["gpt", "rnnlm", "from-gates", "bert", "classes bert", "tagging bert", "averaging", "rnn"]),
     **dict.fromkeys(["encoder", "tagging rnn", "tagging encoder", "patches", "convnet", "ram", "captioner"]),
     **dict.fromkeys(["hard captioner", "video captioner", "memory", "dmn", "ntm", "dnc", "sam", "lstm", "gat"]),
-    **dict.fromkeys(["ctc", "ctc transformer", "transducer"]),
+    **dict.fromkeys(["ctc", "ctc transformer", "transducer", "recurrent", "recognition"]),
     "caption-transformer": "in a in",
     "online-sounds": "ab",
     "handwriting": "01",
@@ -37,7 +37,7 @@ def toy_item(name: str, task: str, folder: Path) -> str:
     return "ab ba abba" if name in TEXTS else inputs_of(name, task, folder)[0]
 
 
-def toy_question(name: str, folder: Path, **model: Any) -> Question:
-    """Return the question of a toy about its last output or the one in `ASKED`."""
+def toy_question(name: str, folder: Path, output: str | None = None, **model: Any) -> Question:
+    """Return the question of a toy about its last output, a given one or the one in `ASKED`."""
     loaded = toy_model(name, folder, **model)
-    return ask(loaded, toy_item(name, loaded.recipe.task, folder), ASKED.get(name))
+    return ask(loaded, toy_item(name, loaded.recipe.task, folder), output or ASKED.get(name))

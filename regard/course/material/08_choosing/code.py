@@ -58,11 +58,12 @@ small["training"] |= {"label_smoothing": 0.0, "optimizer": {"schedule": "constan
 # %% rates
 too_large = 0.3  # set: 0.01 to 1.0
 import regard
+from regard.base.figures import in_figures
 
 for rate in (0.0001, 0.003, too_large):
     model = trained(f"rate-{rate}", small, {"training.optimizer.learning_rate": rate})
     perplexity = regard.evaluate(model, "valid", metrics=["perplexity"], quiet=True)[0].value
-    print(f"rate {rate:<6}  perplexity of held-out pairs {perplexity:6.0f}")
+    print(f"rate {rate:<6}  perplexity of held-out pairs {in_figures(perplexity, 0):>6}")
 picture(f"rate-{too_large}/curve.png")
 
 # %% schedule
@@ -79,7 +80,7 @@ settings = {"data.train": "few.tsv", "model.dropout": dropout, "training.steps":
 settings |= {"training.optimizer.learning_rate": 0.005, "training.optimizer.warmup": 20}
 model = trained("few", small, settings)
 perplexity = regard.evaluate(model, "valid", metrics=["perplexity"], quiet=True)[0].value
-print(f"dropout {dropout}: perplexity of held-out pairs {perplexity:.0f}")
+print(f"dropout {dropout}: perplexity of held-out pairs {in_figures(perplexity, 0)}")
 picture("few/curve.png")
 
 # %% five_ways

@@ -146,12 +146,23 @@ export function readRecord(written) {
   return edits.every(isEdit) ? { edits, model: typeof record.model === "string" ? record.model : null } : null;
 }
 
+/** @typedef {{ word: string, isNew: boolean }[]} Marked */
+
 /**
- * The words of a text, each with whether it is not in the other text at that place of the order.
- * @type {(text: string, other: string) => { word: string, isNew: boolean }[]}
+ * The words of a text, each with whether the other text lacks it: place by place, or else at that place of the order.
+ * @type {(text: string, other: string) => Marked}
  */
 export function changedWords(text, other) {
   const [words, others] = [text, other].map((each) => each.split(SPACE).filter(Boolean));
+  const inOrder = changedInOrder(words, others);
+  const byPlace = words.map((word, place) => ({ word, isNew: word !== others[place] }));
+  /** @type {(marked: Marked) => number} */
+  const count = (marked) => marked.filter(({ isNew }) => isNew).length;
+  return words.length === others.length && count(byPlace) <= count(inOrder) ? byPlace : inOrder;
+}
+
+/** @type {(words: string[], others: string[]) => Marked} */
+function changedInOrder(words, others) {
   // common[i][j]: the most words in the same order that words from i on and others from j on share
   const common = Array.from({ length: words.length + 1 }, () => new Array(others.length + 1).fill(0));
   for (let i = words.length - 1; i >= 0; i--) {

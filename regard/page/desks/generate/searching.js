@@ -22,6 +22,7 @@ const NUMBERS = {
   beam: { usual: 4, min: 1, step: 1 },
 };
 const [USUAL] = Object.keys(SEARCHES);
+let offered = Object.keys(SEARCHES);
 
 const chosen = () => byId("search").querySelector("input:checked")?.value ?? USUAL;
 /** @type {(names: string[]) => Record<string, number>} */
@@ -66,7 +67,7 @@ export function followSearch(wish) {
   for (const [name, { usual }] of Object.entries(NUMBERS)) byId(`generate-${name}`).value = wish[name] ?? usual;
   byId("past-end").checked = wish.lines !== "one";
   byId("forgets").checked = wish.full === "forget";
-  settleSearch(Object.hasOwn(SEARCHES, wish.search) ? wish.search : USUAL);
+  settleSearch(offered.includes(wish.search) ? wish.search : USUAL);
 }
 
 /**
@@ -74,7 +75,7 @@ export function followSearch(wish) {
  * @type {(search: string) => void}
  */
 function settleSearch(search) {
-  offer(byId("search"), Object.keys(SEARCHES), search, (name) => say(`search.by_${name}`));
+  offer(byId("search"), offered, search, (name) => say(`search.by_${name}`));
   for (const name of Object.keys(NUMBERS)) {
     byId(`generate-${name}`).parentElement.hidden = name !== "tokens" && !SEARCHES[search].includes(name);
   }
@@ -90,10 +91,12 @@ function rememberSearch() {
 }
 
 /**
- * The controls; `changed` is called when the search or one of its options changes.
- * @type {(limits: Record<string, number>, hasContext: boolean, changed: () => void) => HTMLElement}
+ * The controls; `changed` is called when the search or one of its options changes. `searches` are those on offer.
+ * @type {(limits: Record<string, number>, hasContext: boolean, changed: () => void, searches?: string[]) =>
+ *   HTMLElement}
  */
-export function searchControls(limits, hasContext, changed) {
+export function searchControls(limits, hasContext, changed, searches = offered) {
+  offered = searches;
   /** @type {(entry: [string, Bounds]) => HTMLElement} */
   const number = ([name, { usual, ...bounds }]) => {
     const most = { ...(limits[name] && { max: limits[name] }), ...(name === "top_p" && { max: 1 }) };

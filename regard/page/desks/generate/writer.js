@@ -2,7 +2,6 @@
 
 import { button, element, percent, reachable, spokenToken, tokenParts, walkable } from "../../parts/common.js";
 import { savable } from "../../parts/saving.js";
-import { ask, listen, Refusal } from "../../parts/server.js";
 import { duration, say } from "../../parts/texts.js";
 
 /** @import { Child } from "../../parts/common.js" */
@@ -10,11 +9,17 @@ import { duration, say } from "../../parts/texts.js";
 /** @typedef {any} Token in the server's format */
 /** @typedef {{ count: number, probability: number }} Rest */
 /** @typedef {{ next: Token[], rest: Rest, perplexity: number, room: number | null, forgotten: number }} Reading */
+/**
+ * @typedef {object} Wire how a panel reaches its model
+ * @property {(question: any, signal: AbortSignal) => Promise<any>} read a prompt
+ * @property {(question: any, signal: AbortSignal, heard: Record<string, (value: any) => void>) => Promise<void>} write
+ * @property {(error: unknown) => boolean} isRefusal whether an error is a sentence for the reader
+ */
 /** @typedef {Record<string, any> & { written: Token[], table: HTMLElement, text: HTMLElement }} Writer */
 
 const SHOWN = 12; // candidates for the next token
 const MOST_READ = 400; // tokens of the prompt that are shown, counted from its end
-const NOTHING = 1e-9; // smaller differences are rounding errors
+const ROUNDED = 1e-9; // smaller differences are rounding errors
 
 /**
  * The probability for a log-probability; 0 for an impossible token.
@@ -25,9 +30,9 @@ const shareOf = (score) => (score === null ? 0 : Math.exp(score));
 /**
  * A new panel. `heard` has `chosen` (called with the prompt, the prompt extended by a token or a text, and the name of
  * that addition), `wanted` (the model should continue) and `changed` (it started or stopped writing).
- * @type {(model: Model, heard: Record<string, (...told: any[]) => void>) => Writer}
+ * @type {(model: Model, heard: Record<string, (...told: any[]) => void>, wire: Wire) => Writer}
  */
-export function makeWriter(model, heard) {
+export function makeWriter(model, heard, wire) {
   const name = element("h2", {}, model.name, " ");
   name.append(element("small", {}, model.family));
   const text = element("p", { class: "told", dir: "auto", role: "group" });
@@ -44,7 +49,7 @@ export function makeWriter(model, heard) {
   const parts = { root, text, facts, goes, takes, trouble, table, rest, said };
   const known = { read: null, prompt: null, written: [], whole: "", controller: null, isWriting: false };
   /** @type {Writer} */
-  const writer = { model, heard, ...parts, ...known };
+  const writer = { model, heard, wire, ...parts, ...known };
   savable(root, "text", () => {
     return { model: model.name, prompt: writer.read, written: writer.written, text: writer.whole };
   });
@@ -75,11 +80,12 @@ export async function readPrompt(writer, prompt, drawing) {
   const wasChoosing = writer.table.contains(document.activeElement);
   writer.prompt = null;
   const isOver = await attempt(writer, async (signal) => {
-    const found = await ask("v1/prompt", { model: writer.model.name, prompt, shown: SHOWN, ...drawing }, signal);
+    const question = { model: writer.model.name, prompt, shown: SHOWN, ...drawing };
+    const found = await writer.wire.read(question, signal);
     if (signal.aborted) return;
     [writer.read, writer.prompt] = [found, prompt];
     showText(writer);
-    showNext(writer);
+    showCandidates(writer);
     if (wasChoosing) announce(writer);
   });
   if (isOver && writer.prompt === null) showRefused(writer);
@@ -98,9 +104,9 @@ export async function goOn(writer, prompt, search) {
   showText(writer);
   writer.heard.changed();
   const isOver = await attempt(writer, async (signal) => {
-    await listen("v1/generate", { model: writer.model.name, prompt, ...search }, signal, {
-      token: (token) => !signal.aborted && addToken(writer, token),
-      done: (found) => !signal.aborted && finish(writer, found),
+    await writer.wire.write({ model: writer.model.name, prompt, ...search }, signal, {
+      token: (/** @type {Token} */ token) => !signal.aborted && addToken(writer, token),
+      done: (/** @type {any} */ found) => !signal.aborted && finish(writer, found),
     });
   });
   if (!isOver) return; // the code that cancelled it has cleaned up
@@ -121,8 +127,8 @@ async function attempt(writer, work) {
     await work(signal);
   } catch (error) {
     if (signal.aborted) return false;
-    if (!(error instanceof Refusal)) throw error;
-    writer.trouble.textContent = error.message;
+    if (!writer.wire.isRefusal(error)) throw error;
+    writer.trouble.textContent = /** @type {Error} */ (error).message;
     writer.trouble.hidden = false;
   } finally {
     if (!signal.aborted) writer.root.removeAttribute("aria-busy");
@@ -214,10 +220,10 @@ const nameOf = (each) => (isLineEnd(each) ? say("writer.line_end") : spokenToken
  * A token as displayed parts.
  * @type {(each: Token) => Child[]}
  */
-const partsOf = (each) => (isLineEnd(each) ? [say("writer.line_end")] : tokenParts(each.token));
+const shownParts = (each) => (isLineEnd(each) ? [say("writer.line_end")] : tokenParts(each.token));
 
 /** @type {(writer: Writer) => void} */
-function showNext(writer) {
+function showCandidates(writer) {
   /** @type {Reading} */
   const { next, rest, perplexity, room, forgotten } = writer.read;
   const wasThere = writer.table.contains(document.activeElement);
@@ -243,7 +249,7 @@ function nextLine(each, place, most) {
   const { probability, drawn } = each;
   const label = say("writer.choose", { token: nameOf(each), share: percent(probability) });
   const able = each.text ? {} : { disabled: "", title: say("writer.part") };
-  const pick = button({ class: "pick", "data-place": place, "aria-label": label, ...able }, ...partsOf(each));
+  const pick = button({ class: "pick", "data-place": place, "aria-label": label, ...able }, ...shownParts(each));
   return element("tr", {}, element("th", { scope: "row" }, pick), shareCell(probability, drawn, most));
 }
 
@@ -266,7 +272,7 @@ function restLine({ next, rest: { count, probability } }, most) {
   const isDrawn = next.some(({ drawn }) => drawn !== null);
   const left = 1 - next.reduce((sum, { drawn }) => sum + drawn, 0);
   const name = element("th", { scope: "row" }, say("next.others", { count }));
-  const cell = shareCell(probability, isDrawn ? (left < NOTHING ? 0 : left) : null, most);
+  const cell = shareCell(probability, isDrawn ? (left < ROUNDED ? 0 : left) : null, most);
   return element("tr", { class: "others" }, name, cell);
 }
 

@@ -58,6 +58,8 @@ export function sharesOf(scores) {
   return scores.map((score) => (sum ? score / sum : 0));
 }
 
+const SAME = 0.005; // probabilities that differ by less look the same with two digits
+
 /**
  * How a figure for which high is good compares with random orders: outside of one deviation it is better or worse.
  * @param {Figure} figure
@@ -65,7 +67,7 @@ export function sharesOf(scores) {
  */
 export function verdictOf({ value, random, deviation }) {
   if (value === null || random === null || deviation === null) return "unknown";
-  if (Math.abs(value - random) <= deviation) return "chance";
+  if (Math.abs(value - random) <= Math.max(deviation, SAME)) return "chance";
   return value > random ? "better" : "worse";
 }
 
