@@ -12,7 +12,7 @@ from regard.viewing.texts import LANGUAGES, read_texts, texts_of
 # Plural categories of each language (CLDR). Portuguese "many" is for millions and reads as "other".
 FORMS = {"en": {"one", "other"}, "pt": {"one", "other"}, "ru": {"one", "few", "many", "other"}}
 SOURCES = [path for path in Path(str(PAGE)).rglob("*") if path.suffix in (".js", ".html")]
-ENTRIES = sorted(f"views/{path.name}" for path in SOURCES if path.name.endswith("-page.js"))
+ENTRIES = sorted(f"views/{path.name}" for path in SOURCES if path.match("views/*-page.js"))
 TEXTS = read_texts()
 FIELD = {"pt": {"prompt", "encoder", "decoder", "pooling", "glimpse"}, "ru": {"seed"}}
 GROUPS = ("refusals", "descriptions")  # in which a script looks up server messages

@@ -13,7 +13,7 @@ import { makeFolding } from "./folding.js";
 /** @import { Model } from "../parts/server.js" */
 /** @typedef {{ root: HTMLElement, follow: () => void, wanted: () => Record<string, any> }} MethodChoice */
 
-const TYPED = ["text", "tokens", "items", "story", "nodes", "prompt"]; // inputs that are typed
+const TYPED = ["text", "tokens", "items", "story", "sequence", "nodes", "prompt"]; // inputs that are typed
 const USUAL = "integrated-gradients";
 const METHODS = [
   "attention", "rollout", "flow", "gradient", "input-x-gradient", USUAL, "occlusion", "leave-one-out", "all",
