@@ -92,7 +92,7 @@ def translating(model: Any, draft: str | None, drafter: Any) -> Row:
         return Row("plain", lambda text: _of(find([model.task], [Piece(text)], plan)[0][0]), Counts())
     drafting = drafting_of(model, "lookup" if draft == "none" else drafter or draft, plan.options)
     if draft == "none":
-        drafting = replace(drafting, open=lambda piece, row: NoDraft())
+        drafting = replace(drafting, open=lambda piece, row, choose: NoDraft())
     return Row(draft, lambda text: _of(find([model.task], [Piece(text)], plan, None, drafting)[0][0]), drafting.counts)
 
 

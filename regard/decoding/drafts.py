@@ -1,7 +1,7 @@
 """Drafts for exact speculation: n-grams of what was read and written, a copy of the source, and other models."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -112,6 +112,39 @@ class Student:
         log_probabilities, state = self._task.step(torch.tensor([token], device=self._device), self._states[-1])
         self._states.append(state)
         self._after.append(log_probabilities[0])
+
+
+@runtime_checkable
+class Foretells(Protocol):
+    """Gives a probable next token of a text and its probability without a step; None if it knows none."""
+
+    end: int
+
+    def best_after(self, tokens: Sequence[int]) -> tuple[int, float] | None: ...
+
+
+class Counted:
+    """Proposes what n-grams of other text continue with, as long as it is probable; `read` comes before the output."""
+
+    def __init__(self, model: Foretells, read: Sequence[int]) -> None:
+        self._model, self._read = model, list(read)
+
+    def propose(self, written: Sequence[int], most: int) -> Sequence[int]:
+        text = [*self._read, *written]
+        before = len(text)
+        while len(text) - before < most:
+            found = self._model.best_after(text)
+            if found is None or found[1] < LIKELY or found[0] == self._model.end:
+                break
+            text.append(found[0])
+        return text[before:]
+
+
+def model_draft(
+    task: Any, batch: Any, read: Sequence[int], device: torch.device, choose: "Choose | None" = None
+) -> "Counted | Student":
+    """Return the draft of a model: `batch` is what it reads, and `read` are the tokens before the output."""
+    return Counted(task, read) if isinstance(task, Foretells) else Student(task, batch, device, choose)
 
 
 Choose = Callable[[Tensor, int], tuple[int, float]]  # from log-probabilities and a time to a token and its probability

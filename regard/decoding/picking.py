@@ -4,7 +4,7 @@ The choices are those of `beam.py` with a beam of one and of `sampling.py`, from
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -13,14 +13,15 @@ from torch import Tensor
 
 from regard.decoding.chance import uniform
 from regard.decoding.choosing import largest_first
-from regard.decoding.filters import distribution, min_p, temper, top_k, top_p
+from regard.decoding.filters import distribution, temper, top_k, top_p
 from regard.decoding.hypothesis_scores import length_penalty
 from regard.decoding.options import DecodingOptions, SamplingOptions
 from regard.decoding.output import Hypothesis
 from regard.decoding.rules import Rules
 from regard.decoding.sampling import draw, hypothesis_of, never_stuck
 
-BOUND = 2e-4  # a choice is sure if it stays the same with log-probabilities that are off by half of this
+BOUND = 1e-3  # a choice is sure if it stays the same with log-probabilities that are off by half of this
+SAMPLED_BOUND = BOUND / 10  # the same for samples, which have a border between every two tokens
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,10 @@ class Picks(Protocol):
     """Chooses the tokens of one output, and makes it of them."""
 
     rules: Rules
+    bound: float
 
-    def pick(self, log_probabilities: Tensor, written: Sequence[int]) -> Iterator[Pick]:
-        """Yield the choice at each place (place, token).
+    def pick(self, log_probabilities: Tensor, written: Sequence[int], exact: bool = False) -> Iterator[Pick]:
+        """Yield the choice at each place (place, token); all are sure if the log-probabilities are `exact`.
 
         The first place follows all that is `written`; the caller appends a choice there before it asks for the next.
         """
@@ -55,10 +57,12 @@ class Picks(Protocol):
 class Greedy:
     """The best token that the rules allow, and the smaller one among equals."""
 
+    bound = BOUND
+
     def __init__(self, rules: Rules, options: DecodingOptions, must_end: bool) -> None:
         self.rules, self.options, self.must_end = rules, options, must_end
 
-    def pick(self, log_probabilities: Tensor, written: Sequence[int]) -> Iterator[Pick]:
+    def pick(self, log_probabilities: Tensor, written: Sequence[int], exact: bool = False) -> Iterator[Pick]:
         found: list[_Best] = []
         for place in range(len(log_probabilities)):
             if self.rules.can_change(len(written)):
@@ -88,23 +92,42 @@ class Greedy:
 class Sampled:
     """The sample of a line with this number, as `sampling.sample` draws it."""
 
+    bound = SAMPLED_BOUND
+
     def __init__(self, rules: Rules, options: DecodingOptions, must_end: bool, key: tuple[int, int]) -> None:
         self.rules, self.options, self.must_end = rules, options.sampling, must_end
-        self._shift = BOUND / 2 * options.repetition_penalty  # how far a value may be off
+        self._off = SAMPLED_BOUND / 2 * options.repetition_penalty  # how far a value may be off
         self._key = [torch.tensor([number], device=rules.limits.device) for number in key]
 
-    def pick(self, log_probabilities: Tensor, written: Sequence[int]) -> Iterator[Pick]:
+    def pick(self, log_probabilities: Tensor, written: Sequence[int], exact: bool = False) -> Iterator[Pick]:
         for row in log_probabilities:
             values = never_stuck(_ruled(self.rules, row, written), self.rules.end)
             chance = uniform(self.options.seed, *self._key, torch.full_like(self._key[0], len(written)))
             drawn = distribution(values, self.options)
             token = int(draw(drawn, chance))
-            score, is_sure = float(row[token]), _is_sure(values, drawn, token, float(chance), self._shift, self.options)
+            score = float(row[token])
+            is_sure = exact or _is_sure(values, drawn, token, float(chance), self._off, self.options)
             yield Pick(token, score, score, is_sure, _kind(token, self.rules.end))
 
     def outputs(self, picks: Sequence[Pick]) -> list[Hypothesis]:
         tokens, scores = [pick.token for pick in picks], [pick.score for pick in picks]
         return [hypothesis_of(tokens, scores, self.rules.end, self.must_end)]
+
+
+def drawn_alike(options: SamplingOptions, key: tuple[int, int]) -> Callable[[Tensor, int], tuple[int, float]]:
+    """Return how a draft chooses for the sample of a line with this number: by the same chances.
+
+    It gives the token and its probability from log-probabilities (token) at a time. Models that agree then mostly draw
+    the same token.
+    """
+
+    def choose(log_probabilities: Tensor, time: int) -> tuple[int, float]:
+        line, number, place = (torch.tensor([part], device=log_probabilities.device) for part in (*key, time))
+        drawn = distribution(log_probabilities[None], options)
+        token = int(draw(drawn, uniform(options.seed, line, number, place)))
+        return token, float(drawn[0, token].exp())
+
+    return choose
 
 
 _Best = tuple[list[float], list[int]]  # the two largest values of a row, and their tokens
@@ -126,40 +149,36 @@ def _ruled(rules: Rules, log_probabilities: Tensor, written: Sequence[int]) -> T
     return rules(log_probabilities[None], tokens, torch.zeros(1, dtype=torch.long, device=device))
 
 
-def _is_sure(values: Tensor, drawn: Tensor, token: int, chance: float, shift: float, options: SamplingOptions) -> bool:
-    """Return True if the same token is drawn from all values that are off by `shift` at most.
+def _is_sure(values: Tensor, drawn: Tensor, token: int, chance: float, off: float, options: SamplingOptions) -> bool:
+    """Return True if the same token is drawn from all values that are off by `off` at most.
 
-    Normalising at most doubles a shift. The probability of any set of tokens changes by less than a shift of the
-    logarithms, if that is small.
+    With temperature T, a logarithm of a probability, the difference of two of them, and the probability of a set of
+    tokens then change by no more than 2 off / T, up to terms in its square; so it is once the kept tokens are the same.
     """
-    kept, shift = values.double().log_softmax(dim=-1), 2 * shift
-    if options.temperature != 1:
-        if options.temperature == 0:
-            return _gap(kept, 1) > 2 * shift
-        kept, shift = temper(kept, options.temperature), 4 * shift / options.temperature
+    if options.temperature == 0:
+        return _gap(values, 1) > 2 * off
+    kept, shift = temper(values.double().log_softmax(dim=-1), options.temperature), 2.1 * off / options.temperature
     if options.top_k:
-        if not _gap(kept, options.top_k) > 2 * shift:
+        if not _gap(kept, options.top_k) > shift:
             return False
-        kept, shift = top_k(kept, options.top_k), 2 * shift
+        kept = top_k(kept, options.top_k)
     if options.top_p < 1:
         nucleus = top_p(kept, options.top_p)
         count = int(nucleus.isfinite().sum())
         mass = kept.exp().sort(dim=-1, descending=True).values.cumsum(dim=-1)[0]
-        below = float(mass[count - 2]) if count > 1 else -math.inf
-        is_clear = below + 2 * shift < options.top_p < float(mass[count - 1]) - 2 * shift
-        if not (is_clear and _gap(kept, count) > 2 * shift):
+        is_needed = count == 1 or float(mass[count - 2]) + shift < options.top_p
+        if not (is_needed and options.top_p < float(mass[count - 1]) - shift and _gap(kept, count) > shift):
             return False
-        kept, shift = nucleus, 2 * shift
+        kept = nucleus
     if options.min_p > 0:
         relative = kept - kept.amax(dim=-1, keepdim=True) - math.log(options.min_p)
-        if not float(relative.abs().min()) > 2 * shift:
+        if not float(relative.abs().min()) > shift:
             return False
-        kept, shift = min_p(kept, options.min_p), 2 * shift
     cumulative = drawn.exp().cumsum(dim=-1)[0]
-    place = chance * float(cumulative[-1])
-    above, below = float(cumulative[token]), float(cumulative[token] - drawn[0, token].exp())
+    place, above = chance * float(cumulative[-1]), float(cumulative[token])
+    below = float(cumulative[token - 1]) if token else 0.0
     is_last = not bool(drawn[0, token + 1 :].isfinite().any())
-    return place - below > 2 * shift * (below > 0) and (is_last or above - place > 2 * shift)
+    return (below == 0.0 or place - below > shift) and (is_last or above - place > shift)
 
 
 def _gap(values: Tensor, count: int) -> float:

@@ -6,9 +6,9 @@ written; the first other choice is written too, and the state is cut back to the
 and the output does not depend on the draft.
 
 It is also the output of the plain search, token for token. A pass over several tokens sums in another order than a step
-and so rounds differently, which could turn a near tie. Where rounding of `BOUND` could change a choice, the plain step
-makes it, on a state that only plain steps have made. There both results are compared: if they differ by more than
-half of `BOUND`, the whole output is written again by plain steps.
+and so rounds differently, which could turn a near tie. Where a difference of half of `picking.BOUND` could change a
+choice, the plain step makes it, on a state that only plain steps have made. There both results are compared: if they
+differ by more than that, the whole output is written again by plain steps.
 
 Samples are exact in the same sense, which is more than the same distribution: a sample is a function of its seed and
 its place (`sampling.py`), and speculation finds the same one.
@@ -24,7 +24,7 @@ from torch import Tensor
 from regard.base.pauses import between_steps
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
-from regard.decoding.picking import BOUND, Greedy, Pick, Picks, Sampled
+from regard.decoding.picking import Greedy, Pick, Picks, Sampled
 from regard.decoding.rules import Rules, forced_ends
 from regard.protocols import State, Stepwise
 
@@ -181,7 +181,7 @@ class _Text:
     def advance(self, proposal: Sequence[int]) -> int:
         """Write the tokens that one pass over a proposal decides; return how many of the proposal were right."""
         if not proposal and self._is_plain:
-            self._add(next(self._chooser.pick(self._plainly(), self.tokens)))
+            self._add(next(self._chooser.pick(self._plainly(), self.tokens, exact=True)))
             return 0
         block = [self.tokens[-1] if self.tokens else self.writer.begin, *proposal]
         self.counts.passes += 1
@@ -205,9 +205,9 @@ class _Text:
         """Return the choice of a plain step where a pass found these log-probabilities; the state is then plain."""
         plain = self._plainly()
         differences = (plain[0] - log_probabilities).abs().where(plain[0] > -PROBABLE, 0.0)
-        if not float(differences.max()) <= BOUND / 2:
+        if not float(differences.max()) <= self._chooser.bound / 2:
             raise Drifted
-        return next(self._chooser.pick(plain, self.tokens))
+        return next(self._chooser.pick(plain, self.tokens, exact=True))
 
     def _plainly(self) -> Tensor:
         """Return the log-probabilities (1, token) after all tokens, read one by one; the state is then plain."""

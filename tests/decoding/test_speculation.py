@@ -13,16 +13,16 @@ from torch import Tensor
 
 from regard.base.faults import TextFault
 from regard.decoding.beam import beam_search
-from regard.decoding.drafts import Copy, Lookup, Student
+from regard.decoding.drafts import Copy, Counted, Lookup, Student, model_draft
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
-from regard.decoding.picking import BOUND
+from regard.decoding.picking import BOUND, SAMPLED_BOUND
 from regard.decoding.sampling import sample
 from regard.decoding.speculation import MOST, Counts, NoDraft, Pace, speculate
 from regard.protocols import State
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tables import Table, fixed, random_table
+from tables import END, Table, fixed, random_table
 
 
 @dataclass
@@ -134,7 +134,7 @@ SAMPLINGS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
-@pytest.mark.parametrize("noise", [0.0, 0.4 * BOUND])
+@pytest.mark.parametrize("noise", [0.0, 0.4 * SAMPLED_BOUND])
 def test_samples_are_the_plain_ones(sampling: dict[str, Any], noise: float) -> None:
     for seed in range(8):
         task, limit = passing(random_table(seed, 1, 8), noise), 2 + seed % 25
@@ -260,3 +260,17 @@ def test_a_student_stops_where_it_is_unsure_or_would_end() -> None:
     assert Student(fixed(0.0, 0.3, 0.7), start, device).propose([], 3) == [2, 2, 2]
     assert Student(fixed(0.0, 0.7, 0.3), start, device).propose([], 3) == []
     assert Student(fixed(0.0, 0.1, 0.3, 0.3, 0.3), start, device).propose([], 3) == []
+
+
+def test_counts_propose_the_most_probable_token_while_it_is_likely() -> None:
+    class Told:
+        end = END
+
+        def best_after(self, tokens: Sequence[int]) -> tuple[int, float] | None:
+            return {3: (4, 0.9), 4: (5, 0.5), 5: (6, 0.2), 7: (END, 1.0)}.get(tokens[-1])
+
+    assert isinstance(model_draft(Told(), None, [3], torch.device("cpu")), Counted)
+    assert Counted(Told(), [3]).propose([], 9) == [4, 5]
+    assert Counted(Told(), [3]).propose([], 1) == [4]
+    assert Counted(Told(), [3]).propose([7], 9) == []
+    assert Counted(Told(), [3]).propose([8], 9) == []

@@ -31,6 +31,30 @@ class Ngrams:
     def order(self) -> int:
         return self.trie.order
 
+    def best_after(self, context: Sequence[int]) -> tuple[int, float] | None:
+        """Return the most probable token seen after the longest end of a context that has any, and its score.
+
+        A token that was not seen there may be more probable, which is rare and would cost a look at all tokens.
+        """
+        for length in range(min(len(context), self.order - 1), 0, -1):
+            keys, row = self.trie.keys[length - 1], self._row(context[len(context) - length :])
+            first, last = (int(keys.searchsorted((row + more) * self.trie.size)) for more in (0, 1))
+            if row != NOWHERE and last > first:
+                scores = self.log_probabilities[length][first:last]
+                best = int(scores.argmax())
+                return int(keys[first + best] % self.trie.size), float(scores[best])
+        return None
+
+    def _row(self, words: Sequence[int]) -> int:
+        """Return the row of one n-gram among those of its order."""
+        row = words[0]
+        for keys, word in zip(self.trie.keys, words[1:], strict=False):
+            wanted = row * self.trie.size + word
+            row = int(keys.searchsorted(wanted))
+            if row == len(keys) or keys[row] != wanted:
+                return NOWHERE
+        return row
+
     def score(self, tokens: Places, starts: Bool[np.ndarray, " place"]) -> Float64[np.ndarray, " place"]:
         """Return the log-probability of each token of a text, given the tokens before it back to the last start.
 

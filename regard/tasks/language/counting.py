@@ -180,6 +180,13 @@ class CountedLanguage(LanguageTask):
         state = State((), {"context": context, "read": torch.full_like(read, NOWHERE)})
         return self._next_tokens_on(tokens.device)(context)[:, : self.tokeniser.size] * _LN_10, state
 
+    def best_after(self, tokens: Sequence[int]) -> tuple[int, float] | None:
+        """Return a token that probably follows a text and its probability, much faster than a step."""
+        *ended, line = split_lines(tokens[-self.options.order :], self.end)
+        begins = bool(ended) or len(tokens) < self.options.order
+        found = self.model.best_after([self.begin, *line] if begins else line)
+        return None if found is None else (found[0], 10 ** found[1])
+
     def _next_tokens_on(self, device: torch.device) -> NextTokens:
         if device not in self._next_tokens:
             self._next_tokens[device] = NextTokens(self.model, device)

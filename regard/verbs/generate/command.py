@@ -63,8 +63,8 @@ def command(
         raise Fault("Sampling has several options; give one of them, as in --set sampling.min_p=0.05.")
     drawing |= sampling
     flags = ({"past_end": True} if past_end else {}) | ({"when_full": when_full} if when_full else {})
-    options_by_name = {"tokens": tokens, "samples": samples, "beam": beam, "n_best": n_best, "draft": draft}
-    options_by_name |= {"length_penalty": length_penalty}
+    options_by_name: dict[str, object] = {"tokens": tokens, "samples": samples, "beam": beam, "n_best": n_best}
+    options_by_name |= {"length_penalty": length_penalty, "draft": draft}
     fields = {name: value for name, value in options_by_name.items() if value is not None}
     fields |= {name: table.pop(name) for name in options_by_name if name in table and name not in fields}
     request = GenerateRequest.read(

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from regard.base.faults import Fault, faults_numbered
-from regard.decoding.drafts import Lookup, Student
-from regard.decoding.options import DecodingOptions, refuse_speculation
+from regard.decoding.drafts import Lookup, model_draft
+from regard.decoding.options import DecodingOptions, SamplingOptions, refuse_speculation
 from regard.decoding.output import Hypothesis
+from regard.decoding.picking import drawn_alike
 from regard.decoding.speculation import Counts, Draft, Heard, Speculates, speculate
 from regard.loading import Loaded, load_as
 from regard.protocols import Stepwise
@@ -47,16 +48,17 @@ class Drafting:
             row, limit = Prompts([tokens], batch.forgets), limits[place : place + 1]
             copies = range(options.sampling.samples)
             keys = [None] if numbers is None else [(numbers[place], copy) for copy in copies]
-            ask = partial(speculate, writer, row, limit, options, partial(self._open, row), must_end=False)
+            ask = partial(speculate, writer, row, limit, options, must_end=False, heard=heard, counts=self.counts)
             with faults_numbered([place]):
-                found = [ask(sample=key, heard=heard, counts=self.counts) for key in keys]
+                found = [ask(partial(self._open, row, options.sampling, key), sample=key) for key in keys]
             results.append([hypothesis for hypotheses in found for hypothesis in hypotheses])
         return results
 
-    def _open(self, row: Prompts) -> Draft:
+    def _open(self, row: Prompts, sampling: SamplingOptions, key: tuple[int, int] | None) -> Draft:
         if self.student is None:
             return Lookup(row.tokens[0])
-        return Student(self.student, row, self.writer.task.device)
+        choose = None if key is None else drawn_alike(sampling, key)
+        return model_draft(self.student, row, row.tokens[0], self.writer.task.device, choose)
 
 
 def drafting_for(model: Loaded, request: GenerateRequest) -> Drafting | None:

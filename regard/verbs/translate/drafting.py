@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from regard.base.faults import Fault, faults_numbered
-from regard.decoding.drafts import Copy, Lookup, Student
+from regard.decoding.drafts import Choose, Copy, Lookup, Student, model_draft
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.picking import drawn_alike
 from regard.decoding.speculation import Counts, Draft, speculate
 from regard.tasks.language.batches import Prompts
 from regard.tasks.translation.batches import PairBatch
@@ -23,7 +24,8 @@ from regard.verbs.translate.plan import Piece
 if TYPE_CHECKING:
     from regard.loading import Loaded
 
-Open = Callable[[Piece, PairBatch], Draft]  # opens the draft for a sentence, given it and its tokens
+# Opens the draft for a sentence, given it, its tokens, and how a model chooses if outputs are sampled.
+Open = Callable[[Piece, PairBatch, Choose | None], Draft]
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Drafting:
                 row,
                 limits,
                 self.options,
-                partial(self.open, piece, row),
+                partial(self.open, piece, row, key and drawn_alike(self.options.sampling, key)),
                 demands,
                 sample=key,
                 counts=self.counts,
@@ -81,16 +83,16 @@ def drafting_of(
 def _open_by(translator: "Loaded", drafter: "Loaded | str", called: str) -> Open:
     task = translator.task
     if drafter == "source":
-        return lambda piece, row: Copy(task.target.encode(piece.text.strip()))
+        return lambda piece, row, choose: Copy(task.target.encode(piece.text.strip()))
     if isinstance(drafter, str):
         shared = task.source.files("tokeniser") == task.target.files("tokeniser")
-        return lambda piece, row: Lookup(row.source[0, :-1].tolist() if shared else [])
+        return lambda piece, row, choose: Lookup(row.source[0, :-1].tolist() if shared else [])
     student = drafter.task
     if "translate" not in drafter.verbs:
         refuse_other_tokens(translator, drafter, called)
-        return lambda piece, row: Student(student, Prompts([[]]), task.device)
+        return lambda piece, row, choose: model_draft(student, Prompts([[]]), [], task.device, choose)
     if any(getattr(task, side).files("t") != getattr(student, side).files("t") for side in ("source", "target")):
         raise Fault(f"{called} and the translator have different tokens; a draft needs a model of the same tokens.")
     if student.known is not None:
         raise Fault(f"{called} copies words of the source, so it cannot draft for this translator.")
-    return lambda piece, row: Student(student, row, task.device)
+    return lambda piece, row, choose: Student(student, row, task.device, choose)
