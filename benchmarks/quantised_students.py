@@ -18,6 +18,7 @@ import argparse
 import importlib.util
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -166,7 +167,7 @@ def table_lines(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield a Markdown table; models that differ only in their seed, the end of their name, share a row."""
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in rows:
-        name = row["model"].rstrip("0123456789").rstrip("-")
+        name = re.sub(r"-\d+$", "", row["model"])
         groups.setdefault((name, row["tuning"], row["scheme"]), []).append(row)
     yield "| model | tuning | computed in | runs | BLEU | chrF | CTranslate2: BLEU, same | onnxruntime: BLEU, same |"
     yield "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |"

@@ -38,15 +38,18 @@ def test_an_engine_writes_what_was_tuned(tuned: Path) -> None:
     assert main(["export", str(tuned), "--to", "ctranslate2"]) == 0
     engine, model = load_fast(tuned, "ctranslate2"), regard.load(tuned)
     assert engine is not None
-    theirs = engine.translations(TEXTS, engine.decoding)
+    by_engine = engine.translations(TEXTS, engine.decoding)
     plain = model.translate(TEXTS)
     model.task.model.round_as("int8")
     rounded = model.translate(TEXTS)
-    assert [output.text for output in rounded] == [output.text for output in theirs]
+    assert [output.text for output in rounded] == [output.text for output in by_engine]
     assert all(output.text for output in rounded)
-    scores = [[output.score for output in outputs] for outputs in (theirs, rounded, plain)]
-    assert scores[1] == pytest.approx(scores[0], abs=2e-4)
-    assert scores[2] != pytest.approx(scores[0], abs=2e-4)
+    near, far = (
+        max(abs(ours.score - theirs.score) for ours, theirs in zip(outputs, by_engine, strict=True))
+        for outputs in (rounded, plain)
+    )
+    # Sums in another order may round a state the other way, which moves a score of 28 nats by less than a thousandth.
+    assert near < 1e-3 < far / 10
 
 
 def test_a_resumed_tuning_has_the_same_bits_and_rounding_matters(tuned: Path, tmp_path: Path) -> None:

@@ -85,6 +85,14 @@ def test_a_tokeniser_that_ignores_case_does_so_in_the_page() -> None:
     assert found["text"] == "ana ama élan привет"
 
 
+@pytest.mark.parametrize("spelling", [{"lower_case": False}, {"strip_accents": False}], ids=str)
+def test_wordpieces_keep_case_or_accents_as_in_python(spelling: dict[str, bool]) -> None:
+    options = TokeniserOptions(kind="wordpiece", vocabulary=400, **spelling)  # type: ignore[arg-type]
+    tokeniser = train_tokeniser(options, corpus())
+    lines = [*ODD, "ANA Ama ÉLAN Привет Ёлка ação", "İstanbul ΣΑΣ"]
+    assert [found["tokens"] for found in in_page(tokeniser, options, lines)] == tokeniser.encode_all(lines)
+
+
 def test_white_space_around_a_text_is_that_of_python() -> None:
     candidates = [chr(code) for code in range(0x3100) if chr(code).isspace()] + ["\ufeff", "\u200b"]
     lines = [f"{space}a b{space}{space}" for space in candidates]

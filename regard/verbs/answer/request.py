@@ -1,7 +1,7 @@
 """Requests for answers."""
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -31,7 +31,8 @@ class DrawingInput(Options):
         return json.dumps(self.drawing).encode()
 
 
-Input = str | int | PictureInput | SoundInput | DrawingInput
+_Number = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # of a node
+Input = str | _Number | PictureInput | SoundInput | DrawingInput
 
 
 class AnswerRequest(VerbRequest):

@@ -70,8 +70,10 @@ def test_numbers_and_page_have_the_figures(folder: Path, tmp_path: Path) -> None
         assert trust["curves"]["deletion"][0] == pytest.approx(trust["probability"])
         assert trust["truth"]["units"] == [3]
         assert trust["truth"]["area"]["random"] == 0.5
+    shown = view.drawing.page().data["maps"]
+    assert [found["trust"] for found in shown] == [found["trust"] for found in view.numbers()["maps"]]
     page = view.save(tmp_path / "why.html").read_text(encoding="utf-8")
-    assert "How far to trust occlusion" in page
+    assert page.count('"comprehensiveness":{"value":') == len(shown)
     json.dumps(view.numbers(), allow_nan=False)
 
 
