@@ -14,12 +14,11 @@ from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from regard.attention.heads import Cache
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.painting.codebook import Codebook, Coded, Codes, Painted
 from regard.models.parts import choose_by
-from regard.models.transformer.network import Transformer
+from regard.models.transformer.network import Past, Transformer
 from regard.models.transformer.options import TransformerOptions
 
 BEGIN = 0  # token before the first code of a picture; the token of a code is its number plus one
@@ -120,11 +119,11 @@ class Painter(nn.Module):
     ) -> Codes:
         """Sample codes for these captions one after another, by random numbers from 0 to 1."""
         memory = self.transformer.read(captions, lengths)
-        caches: list[Cache] = []
+        past: list[Past] = []
         newest = captions.new_full((len(captions), 1), BEGIN)
         codes = []
         for cell in range(self.cells):
-            states, caches = self.transformer.write(newest, memory, caches)
+            states, past = self.transformer.write(newest, memory, past)
             codes.append(choose_by(self._logits(states[:, -1]).double() / temperature, chance[:, cell]))
             newest = codes[-1][:, None] + 1
         return torch.stack(codes, dim=1).unflatten(1, self.grid)
