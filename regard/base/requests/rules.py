@@ -36,12 +36,16 @@ class Rule(ABC):
 
 @dataclass(frozen=True)
 class Clash(Rule):
-    """If a field is given (or has one of some values), none of the others may be; `{other}` names the first."""
+    """If a field is given (or has one of some values), none of the others may be; `{other}` names the first.
+
+    Generators of requests give up on a schema with too many rules, so one may be left undescribed.
+    """
 
     field: str
     others: Sequence[str]
     sentence: str
     values: Sequence[Any] = ()
+    is_described: bool = True
 
     def refuse(self, fields: Fields, names: Names) -> None:
         if self.field not in fields or (self.values and fields[self.field] not in self.values):
@@ -51,6 +55,8 @@ class Clash(Rule):
                 raise Fault(names.fill(self.sentence, other=names.name(other)))
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
+        if not self.is_described:
+            return {}
         value = {"enum": list(self.values)} if self.values else {"not": {"const": defaults[self.field]}}
         others = {other: {"const": defaults[other]} for other in self.others}
         return {"if": {"properties": {self.field: value}, "required": [self.field]}, "then": {"properties": others}}

@@ -68,7 +68,12 @@ class TranslateRequest(VerbRequest):
             is_described=False,
         ),
         Need("channel_weight", "channel", "{channel_weight} has no effect without {channel}."),
-        Clash("draft", _UNDRAFTED, "{draft} helps one model to write by greedy search or sampling; omit {other}."),
+        Clash(
+            "draft",
+            _UNDRAFTED,
+            "{draft} helps one model to write by greedy search or sampling; omit {other}.",
+            is_described=False,
+        ),
         Clash(
             "forced",
             (*_SEARCHING, "search", "channel", "n_best", "draft", *_WRITTEN_OTHERWISE),
