@@ -20,8 +20,8 @@ from regard.decoding.output import Hypothesis
 from regard.decoding.rules import Rules
 from regard.decoding.sampling import draw, hypothesis_of, never_stuck
 
-BOUND = 1e-3  # a choice is sure if it stays the same with log-probabilities that are off by half of this
-SAMPLED_BOUND = BOUND / 10  # the same for samples, which have a border between every two tokens
+BOUND = 2e-4  # a choice is sure if it stays the same with log-probabilities that are off by half of this
+SAMPLED_BOUND = BOUND / 2  # the same for samples, which have a border between every two tokens
 
 
 @dataclass(frozen=True)
