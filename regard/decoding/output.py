@@ -3,9 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from regard.base.faults import TextFault
-from regard.decoding.tree_form import TreeForm
+
+if TYPE_CHECKING:  # it needs torch, which engines do without
+    from regard.decoding.tree_form import TreeForm
 
 Phrase = Sequence[int]
 NO_NUMBERS = "the model's outputs are not numbers; its weights are damaged or too large."
@@ -69,7 +72,7 @@ class Demands:
     required: Sequence[Sequence[Phrase | Wanted]] = ()
     forbidden: Sequence[Phrase] = ()  # phrases that no output may have
     allowed: Sequence[int] | None = None  # if given, the only tokens besides the end that may be written
-    form: TreeForm | None = None  # if given, outputs are trees
+    form: "TreeForm | None" = None  # if given, outputs are trees
 
     @property
     def wanted(self) -> list[list[Wanted]]:

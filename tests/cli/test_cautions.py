@@ -14,6 +14,8 @@ from regard.training.pace import Course
 
 # Arguments that a command needs besides its model.
 REST: dict[str, list[str]] = {
+    "back-translate": ["a.txt", "-o", "a.tsv"],
+    "data filter": ["a.tsv", "-o", "b.tsv"],
     "neighbours": ["word"],
     "analogy": ["a", "b", "c"],
     "show implied": ["--text", "a"],

@@ -11,7 +11,7 @@ import zstandard
 
 from regard.base.faults import Fault
 from regard.cli import main
-from regard.commands.train import _holds_pairs
+from regard.commands.train import _recipe_or_pairs
 from regard.data.vectors.files import read_vectors, write_vectors
 from regard.data.vectors.word_vectors import WordVectors
 from regard.engines.arpa import import_arpa
@@ -64,9 +64,9 @@ def test_packed_models_of_others_are_imported(suffix: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("suffix", PACKERS)
 def test_names_are_read_without_their_packing(suffix: str, tmp_path: Path) -> None:
-    assert _holds_pairs(f"pairs.tsv{suffix}")
-    assert _holds_pairs("pairs.parquet")
-    assert not _holds_pairs(f"recipe.toml{suffix}")
+    for name in (f"pairs.tsv{suffix}", "pairs.parquet"):
+        assert _recipe_or_pairs(name, None, None) == (None, [Path(name)])
+    assert _recipe_or_pairs(f"recipe.toml{suffix}", None, None) == (f"recipe.toml{suffix}", None)
     files = TextFiles((tmp_path / f"train.en{suffix}", tmp_path / f"train.pt{suffix}"))
     assert files.pair_of_languages() == ("en", "pt")
 

@@ -50,7 +50,7 @@ def test_the_nodes_of_a_graph(tmp_path: Path) -> None:
     assert looks["view"] == "graph"
     assert (looks["looks"]["nodes"][0]["name"], len(looks["looks"]["blocks"])) == ("7", 2)
     assert (wrong.status_code, "There is no node 99" in wrong.json()["error"]) == (400, True)
-    assert (model["family"], model["can"]) == ("gat", ["answer", "look"])
+    assert (model["family"], model["can"]) == ("gat", ["answer", "look", "why"])
 
 
 def test_pictures(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_each_drawing_of_a_file_gets_an_answer(
 def test_the_server_answers_strokes(folder: Path) -> None:
     with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address) as client:
         (about,) = client.get("/v1/models").json()["models"]
-        assert (about["reads"], about["can"]) == ("drawing", ["answer", "look"])
+        assert (about["reads"], about["can"]) == ("drawing", ["answer", "look", "why"])
         reply = client.post("/v1/answer", json={"inputs": [{"drawing": rings(1)[0][:1]}]}).json()
         assert reply["answers"][0]["answer"] in ("cross", "ring")
         refused = client.post("/v1/answer", json={"inputs": [{"drawing": []}]})

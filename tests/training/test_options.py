@@ -15,7 +15,9 @@ def test_each_task_has_the_options_of_the_wider_one_and_its_own() -> None:
         kind.model_fields.keys() for kind in (TrainingOptions, TextTraining, TranslationTraining)
     )
     assert text - shared == {"batch_tokens", "label_smoothing"}
-    assert translation - text == {"consistency", "freeze", "fast", "validation_beam", "log_attention"}
+    taught = {"teachers", "teacher_weight", "teacher_temperature", "teacher_checksums"}
+    own = {"consistency", "freeze", "fast", "validation_beam", "log_attention", "quantise"}
+    assert translation - text == own | taught
     assert shared < text < translation
 
 

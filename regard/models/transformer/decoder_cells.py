@@ -11,7 +11,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.attention.editing import edited_units, is_edited
-from regard.models.recurrent.scanning import linear_scan
 
 Inputs = Float[Tensor, "row time width"]
 CellState = Float[Tensor, "row width"]
@@ -58,6 +57,8 @@ class SSRU(nn.Module):
         if state is None:
             state = inputs.new_zeros(len(inputs), inputs.shape[-1])
         added = (1 - gates) * inputs
+        from regard.models.recurrent.scanning import linear_scan  # decoders with self-attention do without it
+
         if is_edited(self, "state"):
             memory = self._loop(gates, added, state, first)
         else:

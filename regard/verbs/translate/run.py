@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -17,7 +17,6 @@ from regard.loading import Loaded
 from regard.tasks.translation.forcing import force_batch, forced_token_scores
 from regard.tasks.translation.lengths import check_length
 from regard.verbs.opening import model_in
-from regard.verbs.translate.drafting import Drafting, drafting_of
 from regard.verbs.translate.fusion import Fusion, as_language_model, fusion_of
 from regard.verbs.translate.model import TranslationModel, as_translator
 from regard.verbs.translate.plan import Piece, Plan, cutting_for, job_for, plan_for, whole_pieces
@@ -25,6 +24,9 @@ from regard.verbs.translate.request import DRAFTS, ModelName, TranslateRequest
 from regard.verbs.translate.reranking import Rank, by_channel, by_risk
 from regard.verbs.translate.search import find, writer_of
 from regard.verbs.translate.unknown import replace_unknown
+
+if TYPE_CHECKING:  # only for a draft, which few ask for
+    from regard.verbs.translate.drafting import Drafting
 
 Run = Callable[[Sequence[Piece]], list[Translated]]  # from pieces to their translations, in order
 
@@ -107,7 +109,7 @@ def _search(
     model: TranslationModel,
     plan: Plan,
     fusion: Fusion | None,
-    drafting: Drafting | None,
+    drafting: "Drafting | None",
     rank: Rank | None,
     pieces: Sequence[Piece],
 ) -> list[Translated]:
@@ -159,7 +161,9 @@ def _fusion(
     return fusion_of(model, find(name), weight, called(name, "the model to fuse with"), place)
 
 
-def _drafting(model: TranslationModel, plan: Plan, draft: ModelName, find: Callable[[ModelName], Loaded]) -> Drafting:
+def _drafting(model: TranslationModel, plan: Plan, draft: ModelName, find: Callable[[ModelName], Loaded]) -> "Drafting":
+    from regard.verbs.translate.drafting import drafting_of
+
     if model.others:
         raise Fault("A draft helps one model to write, not an ensemble; omit it.")
     drafter = None if draft in DRAFTS else find(draft)

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -21,7 +21,6 @@ from regard.decoding.output import Demands, Hypothesis, Wanted
 from regard.decoding.phrases import refuse_unpromising
 from regard.decoding.sampling import sample
 from regard.decoding.step_graphs import CapturedSteps, captures_of
-from regard.decoding.tree_form import Brackets, TreeForm, brackets_of
 from regard.hardware.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
 from regard.tasks.translation.batches import PairBatch
@@ -29,10 +28,13 @@ from regard.tasks.translation.joining import writer_for
 from regard.tasks.translation.lengths import target_tokens
 from regard.tasks.translation.reserving import Reserving, can_reserve
 from regard.tasks.translation.task import Translation
-from regard.verbs.translate.drafting import Drafting
 from regard.verbs.translate.fusion import Fusion
 from regard.verbs.translate.phrasing import search_goal, span_of
 from regard.verbs.translate.plan import Piece, Plan
+
+if TYPE_CHECKING:  # for drafts and trees, which few ask for
+    from regard.decoding.tree_form import Brackets, TreeForm
+    from regard.verbs.translate.drafting import Drafting
 
 SEARCH_TOKENS = 8192  # source tokens x rows of a sentence in one batch of a search
 FIXED_BEAM_TOKENS = 16 * SEARCH_TOKENS  # the same with captured steps, on a GPU
@@ -92,7 +94,7 @@ def find(
     pieces: Sequence[Piece],
     plan: Plan,
     fusion: Fusion | None = None,
-    drafting: Drafting | None = None,
+    drafting: "Drafting | None" = None,
 ) -> list[list[Hypothesis]]:
     """Return the outputs for each piece, best first or in the order drawn; several tasks form an ensemble.
 
@@ -152,7 +154,7 @@ class _Search:
     writer: Stepwise
     plan: Plan
     fusion: Fusion | None
-    drafting: Drafting | None
+    drafting: "Drafting | None"
     pieces: Sequence[Piece]
     asked: Constraints
 
@@ -224,14 +226,18 @@ class _Search:
         goals = [self.goals[number] for number in numbers] if has_goals and self.goals else []
         return Demands(prefixes, goals, barred, allowed, self._form(numbers))
 
-    def _form(self, numbers: list[int]) -> TreeForm | None:
+    def _form(self, numbers: list[int]) -> "TreeForm | None":
         """Return the form of the outputs for these pieces, if they are to be trees."""
         if self.plan.options.form == "text":
             return None
+        from regard.decoding.tree_form import TreeForm
+
         return TreeForm(self._brackets, [len(self.pieces[number].text.split()) for number in numbers], self.task.end)
 
     @cached_property
-    def _brackets(self) -> Brackets:
+    def _brackets(self) -> "Brackets":
+        from regard.decoding.tree_form import brackets_of
+
         target = self.task.target
         return brackets_of(target.pieces(range(target.size)), [*SILENT, target.unknown])
 
