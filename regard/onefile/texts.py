@@ -1,4 +1,4 @@
-"""What the pages of language models, classifiers, taggers and BERTs need besides their graphs."""
+"""Data for the pages of language models, classifiers, taggers and BERTs, besides their graphs."""
 
 from typing import Any
 

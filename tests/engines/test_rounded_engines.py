@@ -1,4 +1,4 @@
-"""What a rounded network computes in training is what engines compute with its saved weights in 8 bits."""
+"""Networks rounded in training compute what engines compute with their saved weights in 8 bits."""
 
 from pathlib import Path
 from types import SimpleNamespace

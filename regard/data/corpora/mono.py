@@ -10,7 +10,7 @@ Way = Literal["back", "forward", "copy"]
 
 
 class Writing(Options):
-    """How a model writes the other side of a text: by beam search, by sampling, or by beam search with noise."""
+    """Ways for a model to write the other side of a text: by beam search, by sampling, or by beam search with noise."""
 
     beam: int | None = Field(None, ge=1, le=64, description="Beam size; by default that of the model's recipe.")
     sample: bool = Field(

@@ -17,7 +17,7 @@ CellState = Float[Tensor, "row width"]
 
 
 class CellPast(NamedTuple):
-    """What a recurrent cell remembers of the places before."""
+    """The memory of a recurrent cell of the places before."""
 
     state: CellState
     places: Float[Tensor, "row place 0"]  # without numbers: it counts places without asking the device for a number

@@ -1,4 +1,4 @@
-"""How far a student looks at the source words that its teacher looks at."""
+"""Agreement of a student with its teacher on which source words they look at."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

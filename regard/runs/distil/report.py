@@ -40,7 +40,7 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class DistilReport:
-    """What was measured of a student and its teachers."""
+    """Measurements of a student and its teachers."""
 
     split: str
     sentences: int

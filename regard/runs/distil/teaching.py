@@ -1,4 +1,4 @@
-"""What a student is taught: the teacher's translations of a text, and which of them become targets.
+"""Lessons for a student: the teacher's translations of a text, and which of them become targets.
 
 Everything is in the folder `teaching` of the run. A file is either complete or absent, and translations grow in shards
 that survive a kill, so that a run that was cut continues where it was.

@@ -31,7 +31,7 @@ class Criterion(Protocol):
 
 
 class Languages:
-    """How likely both sides are in the languages they should be in.
+    """Probability that both sides are in the languages they should be in.
 
     The score of a side is p / (p + q): p is the probability of its language and q that of the likeliest other. The
     score of a pair is the lower one.

@@ -1,4 +1,4 @@
-"""What explains a decision, as a page shows it: the served one, or one of its own."""
+"""Explanations of a decision as a page shows them: the served one, or one of its own."""
 
 from collections.abc import Sequence
 from typing import Any

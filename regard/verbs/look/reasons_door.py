@@ -73,7 +73,7 @@ class TruthAnswer(DoorAnswer):
 
 
 class TrustAnswer(DoorAnswer):
-    """How far to trust a map: figures compared with chance, their curves, and the truth if it is known."""
+    """Trust in a map: figures compared with chance, their curves, and the truth if it is known."""
 
     probability: float | None
     figures: dict[str, FigureAnswer]
@@ -92,7 +92,7 @@ class MapAnswer(DoorAnswer):
 
 
 class WhyAnswer(DoorAnswer):
-    """What made a model decide so: maps of the input's units, or tables of what happens inside.
+    """Reasons for a decision: maps of the input's units, or tables of what happens inside.
 
     `words` are those of an input that is a text. `choices` are what a place chooses from, counted from 1, of which
     `explained` counts from 0. A picture or a sound has a view of its maps, as at `/v1/look`. `refused` says why methods

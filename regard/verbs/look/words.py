@@ -25,7 +25,7 @@ def look_at_words(
 ) -> dict[str, Any]:
     """Return the attention of a model to the words of a text, and its output with and without edits.
 
-    The output of a language model is its next token or, with `write`, its greedy continuation of so many tokens.
+    The output of a language model is its next token or, with `write`, its greedy continuation by that many tokens.
     """
     sight, plain = see_both(model, edits, lambda: _sight(model, text, write))
     looks = {"source": _text(text), "target": _text(sight.output), "modes": {mode: _sides(sight, mode, limits)}}
