@@ -75,7 +75,7 @@ def _open(path: Path) -> Any:
 
 @dataclass(frozen=True)
 class _Listing:
-    """A shortlist, and a graph that returns the rows of the output layer for its tokens."""
+    """A shortlist, and a graph that returns the part of the output layer for its tokens."""
 
     graph: Any
     shortlist: Shortlist
