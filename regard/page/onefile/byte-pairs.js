@@ -7,28 +7,28 @@ import { wordNumbers } from "./numbering.js";
 /** @typedef {{ words: string[], pairs: number[], silent: number[] }} BytePairs pairs as tokens, in merge order */
 
 // White space of Unicode; that of JavaScript's `\s` differs by two characters.
-const SPACE = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-const PART = new RegExp(
-  `'(?:[stmd]|re|ve|ll)| ?\\p{L}+| ?\\p{N}+| ?[^${SPACE}\\p{L}\\p{N}]+|[${SPACE}]+(?![^${SPACE}])|[${SPACE}]+`,
+const WHITE = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const TEXT_PART = new RegExp(
+  `'(?:[stmd]|re|ve|ll)| ?\\p{L}+| ?\\p{N}+| ?[^${WHITE}\\p{L}\\p{N}]+|[${WHITE}]+(?![^${WHITE}])|[${WHITE}]+`,
   "gu",
 );
 
 /** Characters that stand for bytes in the words of a vocabulary: printable ones for themselves. */
-const SYMBOLS = (() => {
+const BYTE_SYMBOLS = (() => {
   let other = 0x100;
   return Array.from({ length: 0x100 }, (_, byte) => {
     const isPrintable = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
     return String.fromCharCode(isPrintable ? byte : other++);
   });
 })();
-const BYTES = new Map(SYMBOLS.map((symbol, byte) => /** @type {[string, number]} */ ([symbol, byte])));
+const BYTES_OF_SYMBOLS = new Map(BYTE_SYMBOLS.map((symbol, byte) => /** @type {[string, number]} */ ([symbol, byte])));
 
 /**
  * The bytes that a word of the vocabulary stands for; an added word may be plain text.
  * @type {(word: string) => Uint8Array}
  */
 function spelledBytes(word) {
-  const bytes = Array.from(word, (symbol) => BYTES.get(symbol));
+  const bytes = Array.from(word, (symbol) => BYTES_OF_SYMBOLS.get(symbol));
   return bytes.every((byte) => byte !== undefined) ? Uint8Array.from(bytes) : toBytes.encode(word);
 }
 
@@ -61,7 +61,7 @@ export function bytePairTokeniser({ names, special, caseless, pairs: { words, pa
   const numbers = new Map(words.map((word, token) => /** @type {[string, number]} */ ([word, token])));
   /** @type {(word: string) => number} */
   const tokenOf = (word) => Number(numbers.get(word));
-  const ofBytes = SYMBOLS.map(tokenOf);
+  const ofBytes = BYTE_SYMBOLS.map(tokenOf);
   const fragments = words.map((word, token) => (mute.has(token) ? new Uint8Array() : spelledBytes(word)));
   const ranks = new Map();
   /** @type {number[]} */
@@ -79,7 +79,7 @@ export function bytePairTokeniser({ names, special, caseless, pairs: { words, pa
     spells: false,
     readsBreaks: true,
     encode: (text) => {
-      const parts = wholeCharacters(caseless ? text.toLowerCase() : text).match(PART) ?? [];
+      const parts = wholeCharacters(caseless ? text.toLowerCase() : text).match(TEXT_PART) ?? [];
       return parts.flatMap((part) => {
         return joinPairs(Array.from(toBytes.encode(part), (byte) => ofBytes[byte]), ranks, joins, words.length);
       });
