@@ -4,6 +4,7 @@
         [--one-teacher]
     .venv/bin/python benchmarks/students.py --out DIR --table
     .venv/bin/python benchmarks/students.py --out DIR --collect DEST
+    .venv/bin/python benchmarks/students.py --out DEST --restore
     .venv/bin/python benchmarks/students.py --out DIR --speed
 
 Teachers are trained by their recipes, one for each seed, and teach the students of that seed; with `--one-teacher` the
@@ -14,9 +15,9 @@ only reported. Every job leaves a file in DIR/results, so a benchmark that was c
 command, and so do its runs; jobs start in an order in which whole rows of the table are finished early.
 
 `--collect` copies the results, and the students with weights in half precision, which is all that need be brought from
-another machine. `--speed` measures on this CPU by CTranslate2 in 8 bits. Speed does not depend on weights, but the
-length of outputs does: so a teacher that is not there gets random weights, and every model is made to write as many
-tokens as the reference has, no more and no fewer.
+another machine; `--restore` makes model folders of them again. `--speed` measures on this CPU by CTranslate2 in 8 bits.
+Speed does not depend on weights, but the length of outputs does: so a teacher that is not there gets random weights, and
+every model is made to write as many tokens as the reference has, no more and no fewer.
 """
 
 import argparse
@@ -506,6 +507,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, help="stop after this time; the same command continues")
     parser.add_argument("--table", action="store_true", help="only print the table, and write it with all results")
     parser.add_argument("--collect", type=Path, metavar="DEST", help="copy results and students here")
+    parser.add_argument("--restore", action="store_true", help="make model folders of students that were collected")
     parser.add_argument("--speed", action="store_true", help="measure speeds on this CPU by CTranslate2")
     parser.add_argument("--sentences", type=int, default=512, help="sentences for --speed")
     parser.add_argument("--decoders", nargs="+", default=["attention"], help="decoders of students for --speed")
@@ -524,6 +526,10 @@ def main() -> None:
         write_table(asked)
     elif asked.collect:
         collect(asked)
+    elif asked.restore:
+        for folder in sorted(asked.out.glob("*-student-*")):
+            restore(folder)
+            print(folder)
     elif asked.speed:
         measure_speeds(asked)
     else:
