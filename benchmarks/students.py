@@ -16,8 +16,8 @@ command, and so do its runs; jobs start in an order in which whole rows of the t
 
 `--collect` copies the results, and the students with weights in half precision, which is all that need be brought from
 another machine; `--restore` makes model folders of them again. `--speed` measures on this CPU by CTranslate2 in 8 bits.
-Speed does not depend on weights, but the length of outputs does: so a teacher that is not there gets random weights, and
-every model is made to write as many tokens as the reference has, no more and no fewer.
+Speed does not depend on weights, but the length of outputs does: so a teacher that is not there gets random weights,
+and every model is made to write as many tokens as the reference has, no more and no fewer.
 """
 
 import argparse
