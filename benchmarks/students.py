@@ -48,7 +48,7 @@ from regard.runs.distil.run import train_student
 from regard.runs.distil.students import student_data, student_recipe
 from regard.runs.distil.teaching import FOLDER, Teaching, begin_teaching, teach
 from regard.runs.request import TrainingRequest, recipe_table
-from regard.runs.start import silent_audience, start_training
+from regard.runs.start import StartedRun, silent_audience, start_training
 from regard.tasks.translation.building import build_translation
 from regard.training import checkpoint
 from regard.training.snapshot import named_weights
@@ -163,8 +163,14 @@ def train_teacher(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
     prepared = f"data.prepared={asked.out.resolve() / 'prepared' / job.data}"  # the same for all seeds
     changes = [*small_data(job, asked), prepared, f"seed={job.seed}", *settings_of(asked, "teacher")]
     table = apply_settings(table, changes)
-    start_training(TrainingRequest(recipe=table, out=folder, resume=True), silent_audience())
+    end_if_cut(start_training(TrainingRequest(recipe=table, out=folder, resume=True), silent_audience()))
     return scores_of(load_translation_model(folder), folder, asked)
+
+
+def end_if_cut(run: StartedRun) -> None:
+    """End this process if its training was cut, so that no unfinished model is scored as a finished one."""
+    if run.interrupted:
+        sys.exit(130)
 
 
 def small_data(job: Job, asked: argparse.Namespace) -> list[str]:
@@ -233,7 +239,7 @@ def train_and_score(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
         shutil.rmtree(partial, ignore_errors=True)
         shutil.copytree(teaching, partial, copy_function=os.link)
         partial.rename(folder / FOLDER)
-    train_student(request, silent_audience())
+    end_if_cut(train_student(request, silent_audience()))
     student, teacher = load_translation_model(folder), load_translation_model(request.teachers[0])
     result = scores_of(student, folder, asked)
     valid, test = (evaluation.from_split(student, folder, split).pairs for split in ("valid", "test"))
