@@ -71,6 +71,7 @@ class Table:
             "training.save_every": max(1, steps // 20),
         }
         settings |= {"training.validate_every": max(1, steps // 2), "training.optimizer.warmup": steps // 10}
+        settings["data.prepared"] = self._prepared(Path(recipe).stem)
         return self._trained(run, [recipe, "--seed", str(seed)], settings)
 
     def tune(self, model: Path, scheme: str) -> Path:
@@ -79,7 +80,13 @@ class Table:
         settings = TUNING | {"training.quantise": scheme, "training.steps": steps}
         settings |= {"training.validate_every": max(1, steps // 4), "training.save_every": max(1, steps // 4)}
         settings |= {"training.optimizer.warmup": steps // 20, "training.optimizer.learning_rate": self.asked.rate}
+        if model.parent.resolve() != self.folder.resolve():
+            settings["data.prepared"] = self._prepared(model.name)
         return self._trained(run, [str(model / "recipe.toml"), "--from", str(model)], settings)
+
+    def _prepared(self, name: str) -> Path:
+        """Return the folder of a prepared corpus that several runs share."""
+        return self.folder.resolve() / "prepared" / name
 
     def _trained(self, run: Path, arguments: Sequence[str], settings: dict[str, Any]) -> Path:
         done = run.with_name(f"{run.name}.done")
