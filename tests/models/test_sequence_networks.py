@@ -50,7 +50,7 @@ def test_gates_that_remember_start_with_every_time_scale(cell: Any) -> None:
     """Without input a unit keeps 1 − 1 / (1 + u) of its state a step, where u is between 1 and T − 1."""
     torch.manual_seed(1)
     made = RecurrentSequence(RecurrentOptions(cell=cell, width=400, remembers=101), EACH)
-    layer = made.stack.layers[0]
+    layer: Any = made.stack.layers[0]  # type: ignore[index]
     layer.weight_ih_l0.zero_()
     layer.weight_hh_l0.zero_()
     held = torch.full((1, 1, 400), 0.5)
