@@ -97,6 +97,8 @@ def open_teachers(folders: Sequence[Path]) -> list[Teacher]:
     """Open the teachers; refuse other models than translators, and translators that cannot teach together."""
     teachers = [_open(folder) for folder in folders]
     first = teachers[0]
+    if len({teacher.folder.resolve() for teacher in teachers}) < len(teachers):
+        raise Fault("The same teacher is named twice; name each once.")
     for other in teachers[1:]:
         if other.languages != first.languages:
             ours, theirs = ("-".join(teacher.languages) for teacher in (first, other))
