@@ -137,9 +137,7 @@ def distil(
     overwrite: bool = False,
     quiet: bool = False,
 ) -> Model:
-    """Train a small student of one model or several, as `regard distil` does, and load it.
-
-    Teachers are translators or language models; `regard distil --help` says which options are for which.
+    """Train a small student of one translator or language model, or of several, and load it.
 
     - `text`: sentences to teach, or pairs (.tsv); by default the teacher's training text; `reference`: translations;
     - `student`: its size, at most a quarter, a tenth or a twentieth of the teacher's parameters, or of a language model
