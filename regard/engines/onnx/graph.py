@@ -94,8 +94,8 @@ class OnnxGraph:
     def product(self, states: str, name: str, matrix: Tensor, in_floats: bool = False) -> str:
         """Return states times the transpose of a matrix (out, in).
 
-        With `in_floats`, the whole numbers of an int8 product are multiplied as floats, which gives the same sums and
-        is faster in WebAssembly on ARM for a few rows and a large matrix. A matrix too wide for this stays int8.
+        With `in_floats`, the whole numbers of an int8 product are multiplied as floats, which gives the same sums. In
+        WebAssembly on ARM this is faster for a few rows and a large matrix. A matrix too wide for it stays int8.
         """
         if not self.rounded:
             return self.op("MatMul", states, self.op("Transpose", self.weight(name, matrix), perm=[1, 0]))
