@@ -25,6 +25,7 @@ TRUSTED: dict[str, str] = {
     "runs.mono.machine": _LINES,
     "runs.distil.plan": _WORKING,
     "runs.distil.samples": _LINES,
+    "runs.distil.shards": _WORKING,
     "runs.distil.teaching": _WORKING,
     "runs.distil.texts": _PREPARED,
     "console.lines": _LINES,

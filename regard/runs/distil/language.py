@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import apply_settings, merge_tables, value_at
 from regard.families import check_recipe
 from regard.runs.distil.plan import TeachingPlan
 from regard.runs.distil.request import DistilRequest, Teacher, count_parameters
-from regard.runs.distil.samples import TextFiles, forgetting, has_samples, write_samples, write_texts
+from regard.runs.distil.samples import TextFiles, forgetting, write_samples, write_texts
+from regard.runs.distil.shards import has_begun
 from regard.runs.distil.sizes import DROPOUT, SHARES, refuse_large, refuse_no_room, training_of, widest
 from regard.runs.distil.split_report import SplitReport, measure_models, seconds_of
 from regard.runs.request import bend
@@ -52,7 +54,7 @@ class _LanguageModels:
         write_samples(request, teachers, files, progress, remark)
 
     def has_begun(self, folder: Path) -> bool:
-        return has_samples(TextFiles(folder))
+        return has_begun(TextFiles(folder).samples)
 
     def recipe(self, request: DistilRequest, teachers: Sequence[Teacher], folder: Path) -> dict[str, Any]:
         teacher = teachers[0]
@@ -138,7 +140,7 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> d
     if isinstance(given, int):
         return sizes(given)
     if not (width := widest(fits, STEP)):
-        raise refuse_no_room(request, teacher, share)
+        raise refuse_no_room(request, teacher, share, quantity(teacher.tokenisers[1].size, "token"))
     return sizes(width)
 
 

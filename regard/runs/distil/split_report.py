@@ -70,9 +70,7 @@ class SplitReport:
 
     def notes(self) -> list[str]:
         """Return sentences on what the table does not show."""
-        return [
-            f"Scores of {self.items:,} {self.unit} of the {self.split} data; speeds are of one core, without a GPU."
-        ]
+        return [f"Scores of {self.items:,} {self.split} {self.unit}. Speeds are of one core, without a GPU."]
 
 
 def measure_models(
