@@ -89,7 +89,7 @@ class _LanguageModels:
 
     def report(self, folder: Path, plan: TeachingPlan, progress: Progress, remark: Remark) -> SplitReport:
         metrics = {"loss": "nats per token", "perplexity": "perplexity"}
-        return measure_models(folder, plan, metrics, _speeds, progress, remark, LanguageModel)
+        return measure_models(folder, plan, metrics, "tokens", _speeds, progress, remark, LanguageModel)
 
 
 def _family(request: DistilRequest, teacher: Teacher) -> str:

@@ -77,6 +77,7 @@ def measure_models(
     folder: Path,
     plan: TeachingPlan,
     metrics: Mapping[str, str],
+    unit: str,
     speed: MeasureSpeed,
     progress: Progress,
     remark: Remark,
@@ -104,7 +105,7 @@ def measure_models(
     training = student.recipe.training
     words = training.teacher_weight if getattr(training, "teachers", []) else 0.0
     shown = {metric: column for metric, column in metrics.items() if metric in rows[-1].scores}
-    return SplitReport(split, count, getattr(student.task, "unit", "tokens"), shown, rows, words)
+    return SplitReport(split, count, unit, shown, rows, words)
 
 
 def _give_data(model: Loaded, place: Path, student: Recipe, folder: Path, progress: Progress) -> None:

@@ -16,6 +16,7 @@ _SUBJECTS = {
     "translation": "regard.runs.distil.translators:TRANSLATORS",
     "language": "regard.runs.distil.language:LANGUAGE_MODELS",
     "tagging": "regard.runs.distil.taggers:TAGGERS",
+    "captioning": "regard.runs.distil.captioners:CAPTIONERS",
 }
 
 

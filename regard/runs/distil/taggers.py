@@ -105,7 +105,7 @@ class _Taggers:
 
     def report(self, folder: Path, plan: TeachingPlan, progress: Progress, remark: Remark) -> SplitReport:
         metrics = {"f1": "F1", "accuracy": "accuracy", "accuracy_of_unknown": "of unknown words"}
-        return measure_models(folder, plan, metrics, _speeds, progress, remark)
+        return measure_models(folder, plan, metrics, "words", _speeds, progress, remark)
 
 
 def _file(folder: Path, split: str) -> Path:
