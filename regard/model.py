@@ -28,7 +28,7 @@ Strokes = list[list[list[float]]]  # strokes of a drawing, each of points (x, y)
 
 if TYPE_CHECKING:
     from regard.base.edits import Edit, Edits
-    from regard.engines.fast import Choice
+    from regard.engines.fast import Choice, TextChoice
     from regard.engines.translated import Translated
     from regard.verbs.generate.continuing import Generated
     from regard.verbs.generate.request import WhenFull
@@ -119,19 +119,21 @@ class Model(Loaded):
         beam: int | None = None,
         raw: bool = False,
         tagger: "Model | Sequence[Model] | None" = None,
+        engine: "TextChoice" = "torch",
         as_is: bool = False,
     ) -> list[Answer | Tags]:
         """Answer each input, such as a node number, a picture file or a sentence.
 
         Taggers split sentences at spaces; sentences can also be lists of words, or `raw` text. Taggers that choose each
         tag knowing the one before can be searched with a `beam`. A `tagger` finds another column that such a model
-        reads, such as parts of speech; give one for each column. Pictures of the wrong size are scaled, or refused with
-        `as_is`.
+        reads, such as parts of speech; give one for each column. The `engine` onnx needs an export in the model's
+        folder. Pictures of the wrong size are scaled, or refused with `as_is`.
         """
         chosen = [] if tagger is None else [tagger] if isinstance(tagger, Model) else tagger
         taggers = [Held(model) for model in chosen or (self.own_taggers if raw else [])]
         items = held_items("answer", "input", inputs)
-        return self.ask(AnswerRequest, inputs=items, beam=beam, raw=raw, tagger=taggers or None, as_is=as_is)
+        way = {"engine": engine, "as_is": as_is}
+        return self.ask(AnswerRequest, inputs=items, beam=beam, raw=raw, tagger=taggers or None, **way)
 
     @cached_property
     def own_taggers(self) -> list[Loaded]:

@@ -22,8 +22,9 @@ from regard.data.texts.options import TextTokeniserOptions
 from regard.data.tokenisers.tokeniser import tokenisers_in
 from regard.data.tokenisers.wordpiece import MASK, WordPieceTokeniser
 from regard.decoding.output import NO_NUMBERS
+from regard.engines.fast import TextChoice
 from regard.engines.onnx.sessions import in_threads, open_graph, run_graph
-from regard.engines.onnx.text_exports import Framing, TextChoice, TextExport, open_text_export
+from regard.engines.onnx.text_exports import Framing, TextExport, open_text_export
 from regard.engines.tag_chain import TagChain
 from regard.tasks.masked.ways import SHOWN, best_ways
 

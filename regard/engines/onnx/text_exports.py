@@ -11,8 +11,8 @@ from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.base.parsing import parse_json
 from regard.base.recipe import Options, check, faults_of
 from regard.engines.exported import ONNX, again, is_export, read_export, read_record, refuse_family
+from regard.engines.fast import TextChoice
 
-TextChoice = Literal["auto", "torch", "onnx"]
 ABOUT = "about.json"
 Kind = Literal["language", "classification", "tagging", "masked"]
 

@@ -1,8 +1,9 @@
 """`regard answer`: one answer for each input, or a tag for each of its words."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,10 +17,14 @@ from regard.tasks import TASKS
 
 if TYPE_CHECKING:
     from regard.data.stories.telling import Asked
+    from regard.answers import Answer, Tags
+    from regard.engines.fast import TextChoice
+    from regard.engines.onnx.reading import OnnxReader
     from regard.loading import Loaded
-    from regard.protocols import Answer, Tags
     from regard.verbs.answer.tagging import TagSearch
     from regard.viewing.tags import TaggedWords
+
+    _Answering = Callable[[Sequence[Any]], Sequence[Answer | Tags]]
 
 _HOW_TO_BEGIN_ANEW = " An empty line begins another story."  # because a fact cannot be taken back
 
@@ -48,6 +53,7 @@ def command(
             "--tagger", help="A tagger for another column that the model reads, such as parts of speech; repeatable."
         ),
     ] = None,
+    engine: options.TextEngine = "auto",
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Refuse pictures of the wrong size instead of scaling them.")
     ] = False,
@@ -66,30 +72,67 @@ def command(
     A node, picture, text or drawing gets its class; a sentence gets a tag for each word. In a story, one fact per line,
     each line that ends with a question mark gets an answer; an empty line begins another story.
     """
-    from regard.loading import Loaded, load_able, load_as
-    from regard.verbs.answer.tagging import own_taggers, tag_search
-
     if out is not None:
         refuse_folder(out)
         refuse_existing(out, overwrite)
-    loaded = load_able(model, "answer")
-    _check_tags(loaded, model, spans, out)
-    sources = or_standard_input(inputs_after_model(inputs, text, loaded.recipe))
-    is_typed = len(sources) == 1 and sources[0].is_typed and out is None
-    taggers = [load_as(Loaded, folder) for folder in tagger or ()]
-    search = tag_search(loaded, beam, raw, taggers or (own_taggers(loaded) if raw else []))
-    answers = _answers(loaded, sources, search, is_typed, as_is)
+    reader = _open_reader(model, engine, {"--beam": beam, "--tagger": tagger, "--as-is": as_is})
+    if reader is not None:
+        _check_tags(model, reader.tags_words, reader.has_spans, spans, out)
+        sources = or_standard_input(inputs_after_model(inputs, text))
+        is_typed = _is_typed(sources, out)
+        answers = _answers_by_export(reader, sources, raw, is_typed)
+    else:
+        from regard.loading import Loaded, load_able, load_as
+        from regard.tasks.tagging.task import Tagging
+        from regard.verbs.answer.tagging import own_taggers, tag_search
+
+        loaded = load_able(model, "answer")
+        tags_words = isinstance(loaded.task, Tagging)
+        _check_tags(model, tags_words, tags_words and loaded.task.has_spans, spans, out)
+        sources = or_standard_input(inputs_after_model(inputs, text, loaded.recipe))
+        is_typed = _is_typed(sources, out)
+        taggers = [load_as(Loaded, folder) for folder in tagger or ()]
+        search = tag_search(loaded, beam, raw, taggers or (own_taggers(loaded) if raw else []))
+        answers = _answers(loaded, sources, search, is_typed, as_is)
     if out is not None:
         _write_page(model, answers, out)
     else:
         _print_answers(answers, as_json, spans, is_typed)
 
 
+def _is_typed(sources: list[TextInput], out: Path | None) -> bool:
+    return len(sources) == 1 and sources[0].is_typed and out is None
+
+
+def _open_reader(model: Path, engine: "TextChoice", others: dict[str, Any]) -> "OnnxReader | None":
+    """Load the export of the model, if it may be used; none of the other options has an effect on it."""
+    given = next((name for name, value in others.items() if value), None)
+    if engine == "torch" or (given and engine == "auto"):
+        return None
+    from regard.engines.fast import CALLED, CANNOT
+    from regard.engines.onnx.reading import load_reader
+
+    if given:
+        raise Fault((CANNOT % CALLED[engine]).format(other=given, engine="--engine"))
+    return load_reader(model, engine)
+
+
+def _answers_by_export(
+    reader: "OnnxReader", sources: list[TextInput], raw: bool, is_typed: bool
+) -> Iterator["Answer | Tags"]:
+    from regard.verbs.answer.batching import answer_each
+
+    answer = partial(reader.answers, raw=raw)
+    items = (text for source in sources for text in source.inputs())
+    return _answers_as_typed(answer, items) if is_typed else answer_each(answer, items)
+
+
 def _answers(
     model: "Loaded", sources: list[TextInput], search: "TagSearch", is_typed: bool, as_is: bool
 ) -> Iterator["Answer | Tags"]:
     """Return the answers to the inputs; a file may hold several stories or drawings."""
-    from regard.verbs.answer.run import answer_each
+    from regard.verbs.answer.batching import answer_each
+    from regard.verbs.answer.run import answer_batch
     from regard.verbs.pictures import mark_as_is, with_remarks
 
     reads = TASKS[model.recipe.task].reads
@@ -98,12 +141,13 @@ def _answers(
     if reads == "drawing":
         items = _drawings(model, items)
     items = mark_as_is(model.task, items) if as_is else with_remarks(model.task, items, remark)
+    answer = partial(answer_batch, model.task, search=search)
     if is_typed:
         typed = items if questions is None else (question.text for question in questions)
-        return _answers_as_typed(model.task, typed, search, "" if questions is None else _HOW_TO_BEGIN_ANEW)
+        return _answers_as_typed(answer, typed, "" if questions is None else _HOW_TO_BEGIN_ANEW)
     if questions is not None:
-        return _answers_to_stories(model.task, questions, search)
-    return answer_each(model.task, items, search)
+        return _answers_to_stories(answer, questions)
+    return answer_each(answer, items)
 
 
 def _print_answers(answers: Iterable["Answer | Tags"], as_json: bool, spans: bool, is_typed: bool) -> None:
@@ -128,20 +172,18 @@ def _drawings(model: "Loaded", files: Iterable[str]) -> Iterator[Any]:
         yield from model.task.reader.drawings_in(file)
 
 
-def _answers_as_typed(task: Any, inputs: Iterable[Any], search: "TagSearch", advice: str) -> Iterator["Answer | Tags"]:
+def _answers_as_typed(answer: "_Answering", inputs: Iterable[Any], advice: str = "") -> Iterator["Answer | Tags"]:
     """Yield the answer to each input as soon as it is typed; a bad input gets a remark, and the next may follow."""
-    from regard.verbs.answer.run import answer_batch
-
     for item in inputs:
         try:
-            yield from answer_batch(task, [item], search)
+            yield from answer([item])
         except TextFault as fault:
             remark(f"{fault.without_number()}{advice}")
 
 
-def _answers_to_stories(task: Any, questions: Iterable["Asked"], search: "TagSearch") -> Iterator["Answer | Tags"]:
+def _answers_to_stories(answer: "_Answering", questions: Iterable["Asked"]) -> Iterator["Answer | Tags"]:
     """Yield the answers to questions about stories; errors name the line of the question."""
-    from regard.verbs.answer.run import answer_each
+    from regard.verbs.answer.batching import answer_each
 
     places: list[str] = []
 
@@ -151,7 +193,7 @@ def _answers_to_stories(task: Any, questions: Iterable["Asked"], search: "TagSea
             yield question.text
 
     try:
-        yield from answer_each(task, texts(), search)
+        yield from answer_each(answer, texts())
     except TextFault as fault:
         raise Fault(f"{places[fault.number]}: {fault.sentence}") from None
 
@@ -169,13 +211,11 @@ def _remark_dropped(counts: Sequence[int]) -> None:
         )
 
 
-def _check_tags(loaded: "Loaded", folder: Path, spans: bool, out: Path | None) -> None:
+def _check_tags(folder: Path, tags_words: bool, has_spans: bool, spans: bool, out: Path | None) -> None:
     """Refuse options for tags if the model gives none."""
-    from regard.tasks.tagging.task import Tagging
-
-    if spans and not (isinstance(loaded.task, Tagging) and loaded.task.has_spans):
+    if spans and not has_spans:
         raise Fault(f"--spans is for models whose tags mark spans; those of {folder} do not.")
-    if out is not None and not isinstance(loaded.task, Tagging):
+    if out is not None and not tags_words:
         raise Fault(f"--out is for models that tag each word; {folder} does not.")
 
 
