@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from regard.base.edits import Edit, Edits
     from regard.engines.fast import Choice, TextChoice
     from regard.engines.translated import Translated
-    from regard.verbs.generate.continuing import Generated
+    from regard.verbs.generate.generated import Generated
     from regard.verbs.generate.request import WhenFull
     from regard.verbs.translate.search import Constraints
     from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
@@ -338,6 +338,7 @@ class Model(Loaded):
         past_end: bool = False,
         when_full: "WhenFull | None" = None,
         draft: "Loaded | str | Path | None" = None,
+        engine: "TextChoice" = "torch",
     ) -> "list[list[Generated]]":
         """Continue each prompt, if it is a language model."""
         needs(self.recipe, "generate", METHOD)

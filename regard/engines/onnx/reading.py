@@ -73,7 +73,9 @@ def load_reader(folder: Path, choice: TextChoice = "auto") -> OnnxReader | None:
             data: LabelledData = export.options(LabelledData, "data")
             if data.has_pairs or data.asks_about_aspects:
                 if choice == "onnx":
-                    raise Fault("onnxruntime classifies single texts, and this model reads pairs or aspects; use torch.")
+                    raise Fault(
+                        "onnxruntime classifies single texts, and this model reads pairs or aspects; use torch."
+                    )
                 return None
             return OnnxReader(open_graph(export.folder / READER), _Classifier(export, data), False, False)
         case "tagging":

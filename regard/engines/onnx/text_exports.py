@@ -68,7 +68,7 @@ class TextExport(NamedTuple):
 
 
 def open_text_export(folder: Path, choice: TextChoice, kinds: tuple[Kind, ...]) -> TextExport | None:
-    """Open the ONNX export of a model folder; None for torch, for auto without an export, and for other kinds of models.
+    """Open the ONNX export of a model folder; None for torch, for auto without an export, and for other models.
 
     With onnx, an export must exist.
     """

@@ -16,8 +16,8 @@ from regard.console.lines import TextInput
 from regard.tasks import TASKS
 
 if TYPE_CHECKING:
-    from regard.data.stories.telling import Asked
     from regard.answers import Answer, Tags
+    from regard.data.stories.telling import Asked
     from regard.engines.fast import TextChoice
     from regard.engines.onnx.reading import OnnxReader
     from regard.loading import Loaded

@@ -19,6 +19,7 @@ from regard.verbs.exports import export_of
 from regard.verbs.pictures import mark_as_is
 from regard.verbs.place_names import name_answers
 
+
 def run(model: Loaded, request: AnswerRequest) -> Iterator[Answer | Tags]:
     """Return the answers to a request, whose taggers are already loaded."""
     inputs = [item.content if isinstance(item, Held) else item for item in request.inputs]

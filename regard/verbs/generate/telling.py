@@ -30,7 +30,7 @@ class Overheard:
 
     def __init__(self, task: "Stepwise", heard: Callable[[int, float], None]) -> None:
         self._task, self._heard = task, heard
-        self._last: "Tensor | None" = None  # the scores for the place of the next token
+        self._last: Tensor | None = None  # the scores for the place of the next token
         self.begin, self.end = task.begin, task.end
 
     def start(self, batch: Any) -> "State":
