@@ -302,8 +302,7 @@ def back_translate(
     lines were kept and dropped, and why.
     """
     writing = writing_of(beam=beam, sample=sample, top_k=top_k, noise=noise, seed=seed, precision=precision)
-    progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
-    with progress() as report:
+    with (_silence if quiet else console_progress)() as report:
         return write_pairs(
             Path(model),
             Path(file),
@@ -313,7 +312,6 @@ def back_translate(
             resume=resume,
             overwrite=overwrite,
             progress=report,
-            say=say,
         )
 
 

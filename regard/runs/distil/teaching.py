@@ -25,8 +25,8 @@ from regard.data.lines import read_lines
 from regard.metrics.utilities import utility
 from regard.runs.distil.request import DistilRequest, Teacher
 from regard.runs.distil.texts import TaughtFiles, write_sides, write_text
-from regard.verbs.translate.bulk.finishing import BulkJob, ShardTranslator, join
-from regard.verbs.translate.bulk.shards import Shard, cut_into_shards, number_of_shards, remove_shards, shard_folder
+from regard.verbs.translate.bulk.finishing import BulkJob, finish_here, join
+from regard.verbs.translate.bulk.shards import cut_into_shards, number_of_shards, remove_shards, shard_folder
 from regard.verbs.translate.bulk.workers import finish_shards
 from regard.verbs.translate.line_translator import LineJob
 from regard.verbs.translate.request import TranslateRequest
@@ -158,25 +158,13 @@ def _translate(
         shards = cut_into_shards(source, number_of_shards(job.folder))
         job.folder.mkdir(exist_ok=True)
         if workers == 1:
-            _finish_here(job, shards, progress)
+            finish_here(job, shards, progress)
         else:
             finish_shards(job, shards, workers, progress).remark()
         join(job, shards, out, progress)
         remove_shards(job.folder)
     who = quantity(len(teachers), "teacher")
     remark(f"{who} wrote {quantity(request.candidates, 'translation')} of each sentence, in {out}")
-
-
-def _finish_here(job: BulkJob, shards: Sequence[Shard], progress: Progress) -> None:
-    """Finish all shards in this process."""
-    translator, before, whole = ShardTranslator(job), 0, sum(shard.lines.count for shard in shards)
-
-    def report(what: str, done: int, total: int | None) -> None:
-        progress(what, before + done, whole)
-
-    for shard in shards:
-        before = shard.lines.first
-        translator.finish(shard, report)
 
 
 def _line_job(request: DistilRequest, teachers: Sequence[Teacher], source: Path, on_gpu: bool) -> LineJob:
