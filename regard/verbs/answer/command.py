@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -17,6 +17,7 @@ from regard.tasks import TASKS
 
 if TYPE_CHECKING:
     from regard.answers import Answer, Tags
+    from regard.base.recipe import Recipe
     from regard.data.stories.telling import Asked
     from regard.engines.fast import TextChoice
     from regard.engines.onnx.reading import OnnxReader
@@ -75,33 +76,39 @@ def command(
     if out is not None:
         refuse_folder(out)
         refuse_existing(out, overwrite)
+    asked = _Asked(model, inputs, text, raw, spans, out)
     reader = _open_reader(model, engine, {"--beam": beam, "--tagger": tagger, "--as-is": as_is})
     if reader is not None:
-        _check_tags(model, reader.tags_words, reader.has_spans, spans, out)
-        sources = or_standard_input(inputs_after_model(inputs, text))
-        is_typed = _is_typed(sources, out)
-        answers = _answers_by_export(reader, sources, raw, is_typed)
+        answers, is_typed = _answers_by_export(reader, asked)
     else:
-        from regard.loading import Loaded, load_able, load_as
-        from regard.tasks.tagging.task import Tagging
-        from regard.verbs.answer.tagging import own_taggers, tag_search
-
-        loaded = load_able(model, "answer")
-        tags_words = isinstance(loaded.task, Tagging)
-        _check_tags(model, tags_words, tags_words and loaded.task.has_spans, spans, out)
-        sources = or_standard_input(inputs_after_model(inputs, text, loaded.recipe))
-        is_typed = _is_typed(sources, out)
-        taggers = [load_as(Loaded, folder) for folder in tagger or ()]
-        search = tag_search(loaded, beam, raw, taggers or (own_taggers(loaded) if raw else []))
-        answers = _answers(loaded, sources, search, is_typed, as_is)
+        answers, is_typed = _answers_by_torch(asked, beam, tagger or [], as_is)
     if out is not None:
         _write_page(model, answers, out)
     else:
         _print_answers(answers, as_json, spans, is_typed)
 
 
-def _is_typed(sources: list[TextInput], out: Path | None) -> bool:
-    return len(sources) == 1 and sources[0].is_typed and out is None
+class _Asked(NamedTuple):
+    """Options of the command that every engine needs."""
+
+    model: Path
+    inputs: list[str] | None
+    text: list[str] | None
+    raw: bool
+    spans: bool
+    out: Path | None
+
+    def sources(self, recipe: "Recipe | None" = None) -> tuple[list[TextInput], bool]:
+        """Return the inputs, and True if a person types them."""
+        sources = or_standard_input(inputs_after_model(self.inputs, self.text, recipe))
+        return sources, len(sources) == 1 and sources[0].is_typed and self.out is None
+
+    def check_tags(self, tags_words: bool, has_spans: bool) -> None:
+        """Refuse options for tags if the model gives none."""
+        if self.spans and not has_spans:
+            raise Fault(f"--spans is for models whose tags mark spans; those of {self.model} do not.")
+        if self.out is not None and not tags_words:
+            raise Fault(f"--out is for models that tag each word; {self.model} does not.")
 
 
 def _open_reader(model: Path, engine: "TextChoice", others: dict[str, Any]) -> "OnnxReader | None":
@@ -117,14 +124,32 @@ def _open_reader(model: Path, engine: "TextChoice", others: dict[str, Any]) -> "
     return load_reader(model, engine)
 
 
-def _answers_by_export(
-    reader: "OnnxReader", sources: list[TextInput], raw: bool, is_typed: bool
-) -> Iterator["Answer | Tags"]:
+def _answers_by_export(reader: "OnnxReader", asked: _Asked) -> tuple[Iterator["Answer | Tags"], bool]:
+    """Return the answers of an export, and True if a person types the inputs."""
     from regard.verbs.answer.batching import answer_each
 
-    answer = partial(reader.answers, raw=raw)
+    asked.check_tags(reader.tags_words, reader.has_spans)
+    sources, is_typed = asked.sources()
+    answer = partial(reader.answers, raw=asked.raw)
     items = (text for source in sources for text in source.inputs())
-    return _answers_as_typed(answer, items) if is_typed else answer_each(answer, items)
+    return (_answers_as_typed(answer, items) if is_typed else answer_each(answer, items)), is_typed
+
+
+def _answers_by_torch(
+    asked: _Asked, beam: int | None, tagger: list[Path], as_is: bool
+) -> tuple[Iterator["Answer | Tags"], bool]:
+    """Return the answers of the model, and True if a person types the inputs."""
+    from regard.loading import Loaded, load_able, load_as
+    from regard.tasks.tagging.task import Tagging
+    from regard.verbs.answer.tagging import own_taggers, tag_search
+
+    loaded = load_able(asked.model, "answer")
+    tags_words = isinstance(loaded.task, Tagging)
+    asked.check_tags(tags_words, tags_words and loaded.task.has_spans)
+    sources, is_typed = asked.sources(loaded.recipe)
+    taggers = [load_as(Loaded, folder) for folder in tagger]
+    search = tag_search(loaded, beam, asked.raw, taggers or (own_taggers(loaded) if asked.raw else []))
+    return _answers(loaded, sources, search, is_typed, as_is), is_typed
 
 
 def _answers(
@@ -209,14 +234,6 @@ def _remark_dropped(counts: Sequence[int]) -> None:
             f"{len(longer):,} of {len(counts):,} questions are about more facts than the model remembers; "
             "the first facts of these stories are dropped."
         )
-
-
-def _check_tags(folder: Path, tags_words: bool, has_spans: bool, spans: bool, out: Path | None) -> None:
-    """Refuse options for tags if the model gives none."""
-    if spans and not has_spans:
-        raise Fault(f"--spans is for models whose tags mark spans; those of {folder} do not.")
-    if out is not None and not tags_words:
-        raise Fault(f"--out is for models that tag each word; {folder} does not.")
 
 
 def _line(answer: "Answer | Tags", spans: bool) -> str:
