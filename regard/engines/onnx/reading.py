@@ -22,9 +22,10 @@ from regard.data.texts.options import TextTokeniserOptions
 from regard.data.tokenisers.tokeniser import tokenisers_in
 from regard.data.tokenisers.wordpiece import MASK, WordPieceTokeniser
 from regard.decoding.output import NO_NUMBERS
+from regard.engines.exported import again
 from regard.engines.fast import TextChoice
-from regard.engines.onnx.sessions import in_threads, open_graph, run_graph
-from regard.engines.onnx.text_exports import Framing, TextExport, open_text_export
+from regard.engines.onnx.sessions import in_threads, open_graph, run_checked
+from regard.engines.onnx.text_exports import ABOUT, Framing, TextExport, open_text_export
 from regard.engines.tag_chain import TagChain
 from regard.tasks.masked.ways import SHOWN, best_ways
 
@@ -36,7 +37,7 @@ class _Kind(Protocol):
     """A kind of reader: inputs to arrays, and arrays to answers."""
 
     def read(self, inputs: Sequence[Any], raw: bool) -> list[Read]: ...
-    def answer(self, number: int, read: Any, outputs: dict[str, np.ndarray]) -> Answer | Tags: ...
+    def answer(self, read: Any, scores: Any) -> Answer | Tags: ...
 
 
 class OnnxReader:
@@ -44,9 +45,10 @@ class OnnxReader:
 
     name: Literal["onnx"] = "onnx"
 
-    def __init__(self, graph: Any, kind: _Kind, tags_words: bool, has_spans: bool) -> None:
+    def __init__(self, graph: Any, kind: _Kind, tags_words: bool = False, has_spans: bool = False) -> None:
         self._graph, self._kind, self.tags_words, self.has_spans = graph, kind, tags_words, has_spans
         self._inputs = [tensor.name for tensor in graph.get_inputs()]
+        (self._output,) = [tensor.name for tensor in graph.get_outputs()]
 
     def answers(self, inputs: Sequence[Any], raw: bool = False) -> list[Answer | Tags]:
         """Return the answer to each input; `raw` is for taggers."""
@@ -57,10 +59,12 @@ class OnnxReader:
 
     def _answer(self, number: int, row: Read) -> Answer | Tags:
         read, arrays = row
-        outputs = {} if arrays is None else run_graph(self._graph, {name: arrays[name] for name in self._inputs})
-        if any(np.isnan(output).any() for output in outputs.values()):
-            raise TextFault(number, NO_NUMBERS)
-        return self._kind.answer(number, read, outputs)
+        scores = None
+        if arrays is not None:
+            (scores,) = run_checked(self._graph, [self._output], {name: arrays[name] for name in self._inputs})
+            if np.isnan(scores).any():
+                raise TextFault(number, NO_NUMBERS)
+        return self._kind.answer(read, scores)
 
 
 def load_reader(folder: Path, choice: TextChoice = "auto") -> OnnxReader | None:
@@ -68,7 +72,11 @@ def load_reader(folder: Path, choice: TextChoice = "auto") -> OnnxReader | None:
     export = open_text_export(folder, choice, ("classification", "tagging", "masked"))
     if export is None:
         return None
-    match export.facts.kind:
+    facts, graph = export.facts, open_graph(export.folder / READER)
+    named = {"classification": facts.classes, "tagging": facts.tags}.get(facts.kind)
+    if (named is not None and graph.get_outputs()[0].shape[-1] != len(named)) or not facts.fits_chain:
+        raise Fault(f"{export.folder / READER} has other outputs than {ABOUT} names; {again(export.folder)}.")
+    match facts.kind:
         case "classification":
             data: LabelledData = export.options(LabelledData, "data")
             if data.has_pairs or data.asks_about_aspects:
@@ -77,11 +85,11 @@ def load_reader(folder: Path, choice: TextChoice = "auto") -> OnnxReader | None:
                         "onnxruntime classifies single texts, and this model reads pairs or aspects; use torch."
                     )
                 return None
-            return OnnxReader(open_graph(export.folder / READER), _Classifier(export, data), False, False)
+            return OnnxReader(graph, _Classifier(export, data))
         case "tagging":
             tagger = _Tagger(export)
-            return OnnxReader(open_graph(export.folder / READER), tagger, True, tagger.has_spans)
-    return OnnxReader(open_graph(export.folder / READER), _Filler(export), False, False)
+            return OnnxReader(graph, tagger, True, tagger.has_spans)
+    return OnnxReader(graph, _Filler(export))
 
 
 def _framed(row: Sequence[int], framing: Framing, begin: int, end: int) -> dict[str, np.ndarray]:
@@ -113,8 +121,8 @@ class _Classifier:
             row = [*row[: room // 2], *row[len(row) - (room - room // 2) :]]
         return _framed(row, framing, self._tokeniser.begin, self._tokeniser.end)
 
-    def answer(self, number: int, read: None, outputs: dict[str, np.ndarray]) -> Answer:
-        shares = np.exp(outputs["log_probabilities"][0]).tolist()
+    def answer(self, read: None, scores: np.ndarray) -> Answer:
+        shares = np.exp(scores[0]).tolist()
         named = dict(zip(self._facts.classes, shares, strict=True))
         best = max(named, key=named.__getitem__)
         return Answer(best, named[best], named)
@@ -143,8 +151,8 @@ class _Filler:
             raise TextFault(number, f"there is no {MASK} in it to fill.")
         return {**arrays, "places": places[None]}
 
-    def answer(self, number: int, read: None, outputs: dict[str, np.ndarray]) -> Answer:
-        likely = outputs["log_probabilities"][0]
+    def answer(self, read: None, scores: np.ndarray) -> Answer:
+        likely = scores[0]
         order = np.argsort(-likely, axis=-1, kind="stable")[:, :SHOWN]
         shares = np.exp(np.take_along_axis(likely, order, axis=-1)).tolist()
         ways = best_ways([self._tokeniser.pieces(tokens) for tokens in order.tolist()], shares)
@@ -183,16 +191,16 @@ class _Tagger:
         beside = {"letters": table.letters, "forms": np.array([forms]), "shapes": table.shapes[forms][None]}
         return {**_framed(tokens, framing, begin, end), **beside, "firsts": np.array([firsts])}
 
-    def answer(self, number: int, read: list[str], outputs: dict[str, np.ndarray]) -> Tags:
+    def answer(self, read: list[str], scores: np.ndarray | None) -> Tags:
         names, probabilities, together = list[str](), list[float](), 1.0
-        if read:
-            scores = outputs["scores"][0].astype(np.float64)
+        if scores is not None:
+            exact = scores[0].astype(np.float64)
             if self._chain is not None:
-                tags = self._chain.best(scores)
-                probabilities, together = self._chain.probabilities(scores, tags)
+                tags = self._chain.best(exact)
+                probabilities, together = self._chain.probabilities(exact, tags)
             else:
-                tags = scores.argmax(axis=-1).tolist()
-                shifted = scores - scores.max(axis=-1, keepdims=True)
+                tags = exact.argmax(axis=-1).tolist()
+                shifted = exact - exact.max(axis=-1, keepdims=True)
                 likely = shifted[range(len(tags)), tags] - np.log(np.exp(shifted).sum(axis=-1))
                 probabilities, together = np.exp(likely).tolist(), float(np.exp(likely.sum()))
             names = [self._facts.tags[tag] for tag in tags]

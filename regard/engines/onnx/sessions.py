@@ -36,6 +36,16 @@ def run_graph(graph: Any, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray
     return dict(zip(names, graph.run(names, inputs), strict=True))
 
 
+def run_checked(graph: Any, names: Sequence[str], inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """Return these outputs of a graph; refuse a graph that fails, which does not fit the model around it."""
+    try:
+        outputs: list[np.ndarray] = graph.run(names, inputs)
+    except Exception as error:  # its own exception types, without a common base
+        reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+        raise Fault(f"onnxruntime cannot run this export ({reason}); make it again, with --overwrite.") from None
+    return outputs
+
+
 def in_threads(
     work: Callable[[Item], Result], items: Sequence[Item], threads: int | None = None
 ) -> Iterator[tuple[Item, Result]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.base.faults import Fault
 from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_recipe
@@ -22,8 +22,8 @@ class Framing(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    before: int
-    behind: int
+    before: Literal[0, 1]
+    behind: Literal[0, 1]
     drops_middle: bool
 
 
@@ -43,11 +43,17 @@ class Facts(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
     kind: Kind
-    longest: int = 0
+    longest: int = Field(default=0, ge=0)
     framing: Framing = Framing(before=0, behind=0, drops_middle=False)
     classes: list[str] = []
     tags: list[str] = []
     chain: Chain | None = None
+
+    @property
+    def fits_chain(self) -> bool:
+        """True if the chain, if there is one, has scores for all tags."""
+        chain, tags = self.chain, len(self.tags)
+        return chain is None or {len(row) for row in (*chain.between, chain.between, chain.first, chain.last)} == {tags}
 
 
 class TextExport(NamedTuple):

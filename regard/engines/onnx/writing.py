@@ -12,7 +12,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS, Hypothesis
 from regard.engines.fast import TextChoice
-from regard.engines.onnx.sessions import open_graph
+from regard.engines.onnx.sessions import open_graph, run_checked
 from regard.engines.onnx.text_exports import open_text_export
 from regard.engines.plain_beam import Best, plain_beam
 from regard.engines.plain_sampling import Heard, plain_sample
@@ -139,7 +139,7 @@ class _Text:
 
     def _run(self, tokens: np.ndarray) -> np.ndarray:
         scores: np.ndarray
-        scores, *present = self._graph.run(self._wanted, {"tokens": tokens, **self._past})
+        scores, *present = run_checked(self._graph, self._wanted, {"tokens": tokens, **self._past})
         self._past = dict(zip(self._past, present, strict=True))
         self._tokens = np.concatenate([self._tokens, tokens], axis=1)
         return scores
