@@ -167,7 +167,8 @@ class _Tagger:
         pieces = self._data.tokeniser
         self._tokeniser = None if pieces is None else tokenisers_in(export.files, pieces.full())[0]
         chain = export.facts.chain
-        self._chain = chain and TagChain(*(np.array(getattr(chain, name)) for name in TagChain._fields))
+        tables = () if chain is None else (np.array(getattr(chain, name)) for name in TagChain._fields)
+        self._chain = None if chain is None else TagChain(*tables)
         self.has_spans = self._data.scheme != "tags"
 
     def read(self, inputs: Sequence[Any], raw: bool) -> list[Read]:

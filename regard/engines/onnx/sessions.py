@@ -14,7 +14,8 @@ from regard.base.faults import Fault
 from regard.base.pauses import between_steps, has_pauses
 
 _NAP = 0.01  # seconds between two checks for other work
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def open_graph(path: Path) -> Any:
