@@ -43,10 +43,11 @@ from regard.base.recipe import apply_settings, write
 from regard.data.lines import read_lines
 from regard.families import check_recipe
 from regard.runs.distil.agreement import attention_agreement
+from regard.runs.distil.plan import FOLDER, begin_teaching
 from regard.runs.distil.request import DistilRequest, StudentName, Targets, Teacher, open_teachers
 from regard.runs.distil.run import train_student
-from regard.runs.distil.students import student_data, student_recipe
-from regard.runs.distil.teaching import FOLDER, Teaching, begin_teaching, teach
+from regard.runs.distil.teaching import Teaching, teach
+from regard.runs.distil.translator_students import student_data, student_recipe
 from regard.runs.request import TrainingRequest, recipe_table
 from regard.runs.start import StartedRun, silent_audience, start_training
 from regard.tasks.translation.building import build_translation
@@ -214,7 +215,8 @@ def make_teaching(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
     """Let the teacher translate; its best outputs are the first of the four that `nearest` chooses among."""
     request = request_for(job, asked, asked.out / job.name)
     teachers = open_teachers(request.teachers)
-    teaching = begin_teaching(request, teachers)
+    begin_teaching(request, teachers)
+    teaching = Teaching(request.out / FOLDER)
     if job.variant == "best" and not teaching.translations.exists():
         other = Teaching(asked.out / Job(job.data, "teaching", job.seed, "nearest").name / FOLDER)
         for name in ("pairs.source", "pairs.target", "valid.source", "valid.target", "sources.txt"):
@@ -426,7 +428,7 @@ def measure_speeds(asked: argparse.Namespace) -> None:
         table, _ = recipe_table(RECIPES[data])
         own = model.recipe.data.model_dump(exclude_none=True)
         recipe: Any = check_recipe(table | {"data": own})
-        teacher = Teacher(origin, recipe, model.tokenisers)
+        teacher = Teacher(origin, recipe, model.files)
         folders = {"teacher": random_model(recipe, teacher, asked.out / "speed" / f"{data}-teacher")}
         for size in asked.sizes:
             for decoder in asked.decoders:
