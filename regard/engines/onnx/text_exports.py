@@ -52,8 +52,10 @@ class Facts(BaseModel):
     @property
     def fits_chain(self) -> bool:
         """True if the chain, if there is one, has scores for all tags."""
-        chain, tags = self.chain, len(self.tags)
-        return chain is None or {len(row) for row in (*chain.between, chain.between, chain.first, chain.last)} == {tags}
+        if self.chain is None:
+            return True
+        lengths = {len(row) for row in (*self.chain.between, self.chain.first, self.chain.last)}
+        return {*lengths, len(self.chain.between)} == {len(self.tags)}
 
 
 class TextExport(NamedTuple):
