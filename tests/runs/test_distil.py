@@ -255,6 +255,7 @@ REFUSED = [
     (["--set", "model.width=64"], "--text", "new.en", "a student must be smaller"),
     (["--set", "model.widht=64"], "--text", "new.en", "did you mean 'width'?"),
     (["--resume", "--overwrite"], "--text", "new.en", "give one of them"),
+    (["teacher"], "--text", "new.en", "The same teacher is named twice"),
 ]
 
 

@@ -120,6 +120,8 @@ def open_teachers(folders: Sequence[Path]) -> list[Teacher]:
     """Open the teachers; refuse models that cannot teach together."""
     teachers = [Teacher(folder, *open_folder(folder)) for folder in folders]
     first = teachers[0]
+    if len({teacher.folder.resolve() for teacher in teachers}) < len(teachers):
+        raise Fault("The same teacher is named twice; name each once.")
     for other in teachers[1:]:
         ours, theirs = first.recipe.task, other.recipe.task
         if ours != theirs:
