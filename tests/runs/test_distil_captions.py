@@ -131,7 +131,8 @@ def test_refusals(options: list[str], sentence: str, teacher: Path, capsys: pyte
 
 
 def test_captioners_teach_alone(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["distil", "teacher", "teacher", "-o", "student"]) == 2
+    shutil.copytree("teacher", "second")
+    assert main(["distil", "teacher", "second", "-o", "student"]) == 2
     assert "Captioners teach alone" in said(capsys)
 
 

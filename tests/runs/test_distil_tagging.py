@@ -131,5 +131,6 @@ def test_refusals(options: list[str], sentence: str, teacher: Path, capsys: pyte
 
 
 def test_taggers_teach_alone(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["distil", "teacher", "teacher", "-o", "student"]) == 2
+    shutil.copytree("teacher", "second")
+    assert main(["distil", "teacher", "second", "-o", "student"]) == 2
     assert "Taggers teach alone" in said(capsys)
