@@ -92,8 +92,8 @@ FuseWeight = Annotated[
 Draft = Annotated[
     str | None,
     typer.Option(
-        help="Speculate, with the same outputs in fewer passes: lookup, source, or a smaller model of the same tokens. "
-        "Greedy search unless sampled.",
+        help="Speculate, with the same outputs in fewer passes: lookup, source (translators), or a smaller model of "
+        "the same tokens. Greedy search unless sampled.",
         metavar="DRAFT",
     ),
 ]

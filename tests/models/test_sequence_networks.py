@@ -44,6 +44,24 @@ def test_the_last_output_is_the_last_of_all_and_later_steps_change_no_earlier_on
     assert not torch.allclose(every_step(changed)[:, 4:], outputs[:, 4:])
 
 
+@pytest.mark.parametrize("cell", ["lstm", "gru", "gru-reset-first"])
+@torch.no_grad()
+def test_gates_that_remember_start_with_every_time_scale(cell: Any) -> None:
+    """Without input a unit keeps 1 − 1 / (1 + u) of its state a step, where u is between 1 and T − 1."""
+    torch.manual_seed(1)
+    made = RecurrentSequence(RecurrentOptions(cell=cell, width=400, remembers=101), EACH)
+    layer: Any = made.stack.layers[0]  # type: ignore[index]
+    layer.weight_ih_l0.zero_()
+    layer.weight_hh_l0.zero_()
+    held = torch.full((1, 1, 400), 0.5)
+    _, state = layer(torch.zeros(1, 1, 3), (torch.zeros_like(held), held) if cell == "lstm" else held)
+    kept = (state[1] if cell == "lstm" else state).flatten() / 0.5
+    steps = kept / (1 - kept)
+    assert 1 <= steps.min() < 3
+    assert 97 < steps.max() <= 100.1
+    assert 45 < steps.mean() < 56
+
+
 def test_what_a_sequence_costs() -> None:
     """An LSTM of width 2 over 3 numbers: 4 gates of 2 · (3 + 2) per step, and 2 · 2 for every output."""
     lstm = RecurrentSequence(RecurrentOptions(width=2), EACH)
@@ -61,6 +79,7 @@ def test_what_a_sequence_costs() -> None:
             {"cell": "clockwork", "orthogonal": False},
             "orthogonal is for cell = 'vanilla, lstm, gru, logistic",
         ),
+        ({"cell": "vanilla", "remembers": 9}, "remembers is for cell = 'lstm, gru, gru-reset-first', but cell is 'v"),
         ({"cell": "clockwork", "periods": [2, 3], "width": 4}, "each to be a multiple of the one before it"),
         ({"cell": "clockwork", "periods": [1, 2, 4], "width": 4}, "width 4 cannot be shared out among 3 modules"),
         ({"cell": "delays", "delays": [2, 3]}, "expected 1 and then larger ones"),

@@ -48,21 +48,39 @@ def plainly(network: MemoryNetwork, rows: StoryRows, row: int) -> tuple[Tensor, 
     state, looks = sentence(rows.questions[row], tables[0 if adjacent else 2]), []
     for hop in range(options.hops):
         keys, values = (memories(hop + more if adjacent else more) for more in (0, 1))
+        if network.older is not None:
+            ages = rows.times[row, : len(keys)].to(state.dtype)
+            before = (looks[-1] @ ages) / looks[-1].sum() if looks else -1.0
+            keys = [key + (age - before).tanh() * network.older[0, hop] for key, age in zip(keys, ages, strict=True)]
         empty = options.empty_slots * (WORDS.slots - len(keys))
         scores = torch.stack([*(state @ key for key in keys), *state.new_zeros(empty)])
         weights = scores.softmax(0)[: len(keys)]
         answer = sum(weight * value for weight, value in zip(weights, values, strict=True))
         state = answer + (state if network.carried is None else network.carried[0] @ state)
         looks.append(weights)
+        if options.rectified and hop + 1 < options.hops:
+            state = torch.stack([part.relu() if k >= 2 else part for k, part in enumerate(state)])
     output = tables[-1, : WORDS.answers] if network.output is None else network.output[0]
     return output @ state, looks
 
 
-@pytest.mark.parametrize("changed", [{}, {"tying": "layer-wise"}, {"encoding": "bag"}, {"empty_slots": False}], ids=str)
+CHANGED: list[dict[str, object]] = [
+    {},
+    {"tying": "layer-wise"},
+    {"encoding": "bag"},
+    {"empty_slots": False},
+    {"relative_times": True},
+    {"rectified": True},
+]
+
+
+@pytest.mark.parametrize("changed", CHANGED, ids=str)
 @torch.no_grad()
 def test_a_memory_network_is_its_formula(changed: dict[str, object]) -> None:
-    options = MemoryOptions.model_validate({"hops": 2, "width": 3} | changed)
+    options = MemoryOptions.model_validate({"hops": 3, "width": 4} | changed)
     network = MemoryNetwork(options, WORDS, [5]).double()
+    for weights in network.parameters():
+        weights.mul_(8)  # so that each part of the formula matters
     reading = network(ROWS)
     for row, count in enumerate(ROWS.counts.tolist()):
         logits, looks = plainly(network, ROWS, row)

@@ -43,6 +43,9 @@ def test_the_loss_of_an_answer_and_of_hops_that_are_told_where_to_look() -> None
     support = torch.tensor([[0, 1], [-1, -1]])
     torch.testing.assert_close(nats_of_hops(looks, support), torch.tensor([[math.log(2) + math.log(4), 0.0]]))
     torch.testing.assert_close(nats_of_hops(looks, support[:, :1]), torch.tensor([[math.log(2), 0.0]]))
+    again = nats_of_hops(looks, support[:, :1], last_again=True)  # the second hop should see the first fact, too
+    torch.testing.assert_close(again[0, 0], -looks[0, 0, :, 0].log().sum())
+    assert again[0, 1] == 0  # a question without supporting facts trains no hop
 
 
 def test_hops_agree_where_one_of_them_looks_most_at_a_supporting_fact() -> None:

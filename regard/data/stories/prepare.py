@@ -200,8 +200,8 @@ def cut_questions(questions: Sequence[Question], parts: Sequence[int], vocabular
         for slot, fact in enumerate(question.facts[forgotten[row] :]):
             facts[row, slot, : len(word_numbers[fact])] = word_numbers[fact]
         question_words[row, : len(word_numbers[question.question])] = word_numbers[question.question]
-        places = [place - forgotten[row] for place in question.support if place >= forgotten[row]]
-        support[row, : len(places)] = places
+        for number, place in enumerate(question.support):  # a forgotten fact keeps its number: hops learn by it
+            support[row, number] = place - forgotten[row] if place >= forgotten[row] else UNKNOWN
     labels = np.array([class_of.get(question.answer, UNKNOWN) for question in questions])
     return Stories(facts, counts, question_words, labels, support, np.array(parts), forgotten)
 

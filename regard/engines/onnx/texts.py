@@ -40,13 +40,17 @@ def text_parts(model: Loaded) -> Parts | None:
             return _classifier_parts(model.task)
         case Tagging() if _has_reader(model.task.model):
             return _tagger_parts(model.task)
-        case MaskedTokens():
+        case MaskedTokens() if _has_reader(model.task.model):
             return _masked_parts(model.task)
     return None
 
 
 def _has_reader(network: Any) -> bool:
-    return isinstance(getattr(network, "reader", None), EncoderReader | Bert)
+    """Return True if the network reads by an encoder or a BERT; refuse one that reads in windows."""
+    reader = getattr(network, "reader", None)
+    if isinstance(reader, Bert) and reader.options.window is not None:
+        raise Fault("ONNX exports read a text at once, and this model reads windows of it (model.window).")
+    return isinstance(reader, EncoderReader | Bert)
 
 
 def _language_parts(task: GradientLanguage) -> Parts:

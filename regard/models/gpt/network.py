@@ -25,11 +25,10 @@ from regard.kernels import available
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.gpt import memory as remembered
 from regard.models.gpt.options import GPTOptions, gpt_cost
-from regard.models.language import TEXT, Memory, Reading
+from regard.models.language import NEVER, TEXT, Memory, Reading
 from regard.models.parts import FeedForward, Residual
 
 DEVIATION = 0.02  # standard deviation of the initial weights (Radford et al. 2018, section 4.1)
-NEVER = -1e9  # added to the logit of a token that is never written
 
 
 class Block(nn.Module):
@@ -226,11 +225,12 @@ class GPT(nn.Module):
         self, states: Float[Tensor, "row time width"], wanted: Int[Tensor, "row time"]
     ) -> Float[Tensor, ""]:
         return projected_cross_entropy(
-            states.flatten(0, 1), self.output.weight, wanted.flatten(), label_smoothing=0.0, bias=self._bias()
+            states.flatten(0, 1), self.output.weight, wanted.flatten(), label_smoothing=0.0, bias=self.output_biases
         )
 
-    def _bias(self) -> Float[Tensor, " token"] | None:
-        """Return the bias that bars tokens that are never written."""
+    @property
+    def output_biases(self) -> Float[Tensor, " token"] | None:
+        """The bias that bars tokens that are never written."""
         if not self.never:
             return None
         bias = self.output.weight.new_zeros(len(self.output.weight))

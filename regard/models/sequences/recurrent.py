@@ -8,6 +8,7 @@ All cells are one family, so that a recipe can compare them by `model.cell` alon
 from itertools import pairwise
 from typing import Literal, get_args
 
+import torch
 from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor, nn
@@ -23,6 +24,7 @@ _CELLS_OF = {  # cells that an option belongs to
     "periods": ("clockwork",),
     "delays": ("delays",),
     "orthogonal": get_args(CellName),
+    "remembers": ("lstm", "gru", "gru-reset-first"),
 }
 
 
@@ -50,6 +52,13 @@ class RecurrentOptions(Options):
         True,
         description="All other cells: start with orthogonal state-to-state matrices and an open forget gate; otherwise "
         "with torch's defaults.",
+    )
+    remembers: int = Field(
+        0,
+        ge=0,
+        le=LONGEST,
+        description="LSTM and GRU: start with gates that forget within 2 to this many steps, as long as the longest "
+        "dependence (chrono initialisation); 0: with gates alike.",
     )
 
     @property
@@ -116,4 +125,28 @@ def _stack(options: RecurrentOptions, depth: int) -> Stack | nn.Sequential:
             return nn.Sequential(*(Clockwork(before, options.width, options.periods) for before in befores))
         case "delays":
             return nn.Sequential(*(Delays(before, options.width, options.delays) for before in befores))
-    return Stack(options.cell, depth, options.width, options.layers, orthogonal=options.orthogonal)
+    stack = Stack(options.cell, depth, options.width, options.layers, orthogonal=options.orthogonal)
+    if options.remembers:
+        for layer in stack.layers:
+            _spread_gates(layer, options.cell, options.remembers)
+    return stack
+
+
+@torch.no_grad()
+def _spread_gates(layer: nn.Module, cell: str, longest: int) -> None:
+    """Chrono initialisation (Tallec and Ollivier 2018, section 2): units forget at different speeds, within u steps.
+
+    b_f = log u and b_i = −b_f in an LSTM with u ~ U(1, T − 1), and the same for the part that a GRU keeps.
+    """
+    bias = dict(layer.named_parameters())["bias_ih_l0"]
+    dict(layer.named_parameters())["bias_hh_l0"].zero_()
+    parts = bias.zero_().chunk(GATES[cell])
+    spread = torch.empty_like(parts[1]).uniform_(1, max(2, longest - 1)).log()
+    match cell:
+        case "lstm":  # torch's order: input, forget, cell, output
+            parts[1].copy_(spread)
+            parts[0].copy_(-spread)
+        case "gru":  # reset, update (the part that is kept), candidate
+            parts[1].copy_(spread)
+        case "gru-reset-first":  # its second gate is the part that is renewed
+            parts[1].copy_(-spread)

@@ -13,6 +13,13 @@ empty slots share the softmax, with a score and a vector of zero, so a hop can l
 - adjacent: A^(k+1) = C^k, B = A^1, Wᵀ = C^K, and the tables of times are shared in the same way
 - layer-wise: A and C are the same in all hops, and u ← H u + o
 
+Two options are not in these equations:
+
+- relative_times: a hop also knows which facts are older than the one that the previous hop attended to, as the time
+  features of Weston et al. 2015 do. With the mean age t̄ of the previous hop's facts, the memory m_i of age t_i gets
+  tanh(t_i − t̄) R^k in addition, with a learnt vector R^k for each hop. The first hop compares with the question.
+- rectified: between hops negative numbers become 0 in the second half of u.
+
 The tables are multiplied by bags of words in one matrix product for all hops and members.
 """
 
@@ -39,6 +46,7 @@ from regard.models.stories.rows import (
 )
 
 DEVIATION = 0.1  # standard deviation of all initial weights
+LEAST = 1e-6  # of a sum of weights that is divided by
 States = Float[Tensor, "member batch width"]
 Memories = Float[Tensor, "member batch slot width"]
 
@@ -56,6 +64,10 @@ class MemoryOptions(Options):
     empty_slots: bool = Field(
         True, description="Let empty slots share the attention of a hop, which may then see nothing."
     )
+    relative_times: bool = Field(
+        False, description="Let a hop know which facts are older than those that the hop before it attended to."
+    )
+    rectified: bool = Field(False, description="Set negative numbers to zero in half of the state between hops.")
 
 
 class MemoryNetwork(StoryNetwork):
@@ -74,19 +86,25 @@ class MemoryNetwork(StoryNetwork):
         self.times = nn.Parameter(torch.empty(members, options.hops + 1 if adjacent else 2, words.slots, width))
         self.carried = None if adjacent else nn.Parameter(torch.empty(members, width, width))
         self.output = None if adjacent else nn.Parameter(torch.empty(members, words.answers, width))
+        compared = options.hops if options.relative_times else 0
+        self.older = nn.Parameter(torch.empty(members, compared, width)) if compared else None
         self.watched = Watched()
         self.register_buffer("linear", torch.zeros(members))
         draw_normal(dict.fromkeys(self.parameters(), DEVIATION), seeds)
 
     def forward(self, rows: StoryRows) -> Reading:
         memories, state = self._read(rows)
-        is_fact, looks = rows.is_fact, []
+        is_fact, looks = rows.is_fact, list[Tensor]()
         for hop in range(self.options.hops):
             at = hop if self.carried is None else 0
-            weights = self.watched.edited(self._look(state, memories[:, at], is_fact), is_fact, hop)
+            keys = memories[:, at] + self._compare_times(rows, looks, hop)
+            weights = self.watched.edited(self._look(state, keys, is_fact), is_fact, hop)
             context = (weights.unsqueeze(2) @ memories[:, at + 1]).squeeze(2)
             state = context + (state if self.carried is None else state @ self.carried.transpose(1, 2))
             looks.append(weights)
+            if self.options.rectified and hop + 1 < self.options.hops:
+                kept, rectified = state.chunk(2, dim=-1)
+                state = torch.cat([kept, rectified.relu()], dim=-1)
         output = self.tables[:, -1, : self.words.answers] if self.output is None else self.output
         all_looks = torch.stack(looks, dim=2)
         self.watched(all_looks, self)
@@ -106,6 +124,17 @@ class MemoryNetwork(StoryNetwork):
         products = facts.flatten(0, 1) @ of_memories.flatten(0, 1)
         memories = products.unflatten(0, of_memories.shape[:2]).unflatten(2, facts.shape[:2])
         return memories, questions @ spread[:, 0 if options.tying == "adjacent" else 2]
+
+    def _compare_times(self, rows: StoryRows, looks: Sequence[Tensor], hop: int) -> Memories | float:
+        """Return what a hop adds to the memories: tanh(t_i − t̄) R, with the mean age t̄ of the facts looked at last."""
+        if self.older is None:
+            return 0.0
+        ages = rows.times.to(self.older.dtype).expand(self.members, -1, -1)
+        before = -torch.ones_like(ages[..., :1])
+        if looks:
+            weights = looks[-1].detach()  # may sum to less than 1, if empty slots share them
+            before = (weights * ages).sum(-1, keepdim=True) / weights.sum(-1, keepdim=True).clamp_min(LEAST)
+        return (ages - before).tanh().unsqueeze(-1) * self.older[:, hop, None, None]
 
     def _look(
         self, state: States, keys: Memories, is_fact: Bool[Tensor, "batch slot"]

@@ -56,6 +56,10 @@ class AnsweringTraining(MembersTraining):
         le=100,
         description="Weight of a loss that trains each hop to attend to the supporting fact of its number.",
     )
+    supervise_last: bool = Field(
+        default=False,
+        description="With supervise_hops: train hops after the last supporting fact to attend to it again.",
+    )
 
 
 class AnsweringRecipe(TextRecipe):
@@ -71,4 +75,6 @@ class AnsweringRecipe(TextRecipe):
             raise ValueError(f"training.linear_start is for hops without gates, but a {self.family} has gates")
         if self.training.linear_start and self.training.supervise_hops:
             raise ValueError("training.supervise_hops is for hops with a softmax, which training.linear_start omits")
+        if self.training.supervise_last and not self.training.supervise_hops:
+            raise ValueError("training.supervise_last is for supervised hops, but training.supervise_hops is 0")
         return self

@@ -43,14 +43,19 @@ def nats_of(
 
 
 def nats_of_hops(
-    looks: Float[Tensor, "member batch hop slot"], support: Int[Tensor, "batch fact"]
+    looks: Float[Tensor, "member batch hop slot"], support: Int[Tensor, "batch fact"], last_again: bool = False
 ) -> Float[Tensor, "member batch"]:
     """−Σ_k log p_k(f_k): each hop should attend to the supporting fact of its number, if there is one.
 
-    Weston et al. 2015 train hops this way, with a margin instead of the logarithm.
+    Weston et al. 2015 train hops this way, with a margin instead of the logarithm. They also stop at the last
+    supporting fact; with `last_again`, further hops should attend to it again.
     """
     hops = looks.shape[2]
     targets = F.pad(support, (0, max(0, hops - support.shape[1])), value=-1)[:, :hops]
+    if last_again:
+        numbers = torch.arange(hops, device=targets.device)
+        last = torch.where(targets >= 0, numbers, 0).amax(1, keepdim=True)
+        targets = torch.where(numbers > last, targets.gather(1, last), targets)
     index = targets.clamp_min(0).expand(len(looks), -1, -1).unsqueeze(3)
     weights = looks.gather(3, index).squeeze(3)
     return -(weights.clamp_min(torch.finfo(weights.dtype).tiny).log() * (targets >= 0)).sum(-1)
@@ -155,7 +160,8 @@ class Answering(MembersTask[PreparedStories]):
         nats = nats_of(reading.logits, batch.labels).sum(-1)
         learnt, tallies = nats, {}
         if weight := self.training_options.supervise_hops:
-            of_hops = nats_of_hops(reading.looks, batch.support).sum(-1)
+            last_again = self.training_options.supervise_last
+            of_hops = nats_of_hops(reading.looks, batch.support, last_again).sum(-1)
             learnt = nats + weight * of_hops
             total, count = of_hops.detach().sum(), float(self.members * batch.rows)
             tallies = {"hops": Tally((total, count), mean)}
