@@ -20,7 +20,7 @@ from regard.runs.distil.sizes import DROPOUT, SHARES, refuse_large, refuse_no_ro
 from regard.runs.distil.split_report import SplitReport, measure_models, seconds_of
 from regard.runs.request import bend
 from regard.tasks.language.borrowing import borrowed_options
-from regard.tasks.language.language_task import split_lines
+from regard.tasks.language.lines import split_lines
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.request import GenerateRequest
 
