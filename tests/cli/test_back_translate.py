@@ -113,8 +113,8 @@ def test_sampling_depends_on_its_seed(trained: Path, tmp_path: Path) -> None:
         (["MODEL", "pt.txt", "-o", "out.tsv"], "is text in pt, which"),
         (["MODEL", "ru.txt", "-o", "out.tsv"], "is text in ru, but"),
         (["MODEL", "empty.txt", "-o", "out.tsv"], "has no line to learn from"),
-        (["MODEL", "en.txt", "-o", "out.tsv", "--top-k", "5"], "top_k has no effect without sample"),
-        (["MODEL", "en.txt", "-o", "out.tsv", "--sample", "--noise"], "noise is for beam search"),
+        (["MODEL", "en.txt", "-o", "out.tsv", "--top-k", "5"], "--top-k is for samples; give --sample too"),
+        (["MODEL", "en.txt", "-o", "out.tsv", "--sample", "--noise"], "--noise is for beam search; give one of them"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_sentence(
