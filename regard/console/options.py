@@ -115,7 +115,11 @@ Precision = Annotated[
 ]
 Engine = Annotated[
     Literal["auto", "torch", "ctranslate2", "onnx"],
-    typer.Option(help="Translation engine; auto uses an export in the model folder if there is one."),
+    typer.Option(help="Engine; auto uses an export in the model folder if there is one."),
+]
+TextEngine = Annotated[
+    Literal["auto", "torch", "onnx"],
+    typer.Option(help="Engine; auto uses an ONNX export in the model folder if there is one."),
 ]
 
 Workers = Annotated[

@@ -123,8 +123,7 @@ class GPT(nn.Module):
 
     def forgotten(self, read: int) -> int:
         """Return how many of `read` consecutive tokens are forgotten."""
-        at_once = self.context - self.context // 2
-        return max(0, -(-(read - self.context) // at_once)) * at_once
+        return self.options.forgotten(read)
 
     def read(self, tokens: Int[Tensor, "row time"], memory: Memory) -> Reading:
         """Read more tokens; whenever the context is full, forget its older half first."""
