@@ -9,7 +9,7 @@ from toys import open_trained_toy
 
 from regard.cli import main
 
-FEW = ["--sentences", "150", "--seeds", "2"]
+FEW = ["--sentences", "80", "--seeds", "2"]
 
 
 def test_a_table_of_every_label_and_layer(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,7 +20,7 @@ def test_a_table_of_every_label_and_layer(trained: Path, capsys: pytest.CaptureF
     labels = ["tags", "number", "gender", "position", "links"]
     assert [row.split()[:2] for row in rows] == [[label, layer] for label in labels for layer in "01"]
     assert all(row.count("±") == 4 for row in rows)
-    assert "Measured on 150 sentences" in printed.err
+    assert "Measured on 80 sentences" in printed.err
     assert "over 2 seeds" in printed.err
 
 
@@ -28,7 +28,7 @@ def test_numbers_of_a_decoder(trained: Path, capsys: pytest.CaptureFixture[str])
     arguments = ["--side", "decoder", "--layers", "0,2", "--what", "gender,links", "--json"]
     assert main(["probe", str(trained), *FEW, *arguments]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert (report["side"], report["sentences"], report["seeds"]) == ("decoder", 150, 2)
+    assert (report["side"], report["sentences"], report["seeds"]) == ("decoder", 80, 2)
     places = [(probe["what"], probe["layer"]) for probe in report["probes"]]
     assert places == [("gender", 0), ("gender", 2), ("links", 0), ("links", 2)]
     for probe in report["probes"]:
@@ -42,7 +42,7 @@ def test_numbers_of_a_decoder(trained: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize("name", ["probes.png", "probes.svg", "probes.json", "probes.html"])
 def test_probes_as_a_file(trained: Path, tmp_path: Path, name: str) -> None:
     out = tmp_path / name
-    assert main(["probe", str(trained), *FEW, "--what", "tags,number", "--seeds", "1", "-o", str(out)]) == 0
+    assert main(["probe", str(trained), *FEW, "--what", "number", "--seeds", "1", "-o", str(out)]) == 0
     assert out.stat().st_size > 500
 
 

@@ -12,9 +12,12 @@ from toys import TRAINING, open_trained_toy
 import regard
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import silent
+from regard.engines.onnx.texts import text_parts
 from regard.families import check_recipe
-from regard.models.bert.network import Marks, frame, keep_ends
-from regard.models.text.texts import TextRows
+from regard.loading import Loaded
+from regard.models.bert.network import Bert, Marks, frame, keep_ends
+from regard.models.bert.options import BertOptions
+from regard.models.text.texts import InputTokens, TextRows
 from regard.runs.about import read_about
 from regard.runs.open import Run, open_run
 from regard.runs.parents import resolve
@@ -215,6 +218,45 @@ def test_texts_longer_than_the_places_are_refused_unless_their_ends_will_do(mask
         tuned(masked, tmp_path / "a", table)
     run = tuned(masked, tmp_path / "b", table | {"model": {"too_long": "ends"}})
     assert next(iter(run.task.batches("train", 1, 0, 0))).texts.lengths.max() == 38
+
+
+def test_a_long_text_is_read_in_windows_each_like_a_text_of_its_own() -> None:
+    torch.manual_seed(1)
+    vocabulary = InputTokens(size=20, pad=0, unknown=1, begin=2, end=3)
+    sizes = {"layers": 2, "width": 8, "heads": 2, "feed_forward": 16, "longest": 8}
+    windowed = Bert(BertOptions.model_validate({**sizes, "window": 4, "pooling": "mean"}), vocabulary).eval()
+    plain = Bert(BertOptions.model_validate(sizes), vocabulary).eval()
+    plain.load_state_dict(windowed.state_dict())
+    tokens = torch.randint(4, 20, (2, 10))
+    states = windowed.read(tokens, torch.tensor([10, 5]))[-1]
+    torch.testing.assert_close(states[0, :4], plain.read(tokens[:1, :4])[-1][0])
+    torch.testing.assert_close(states[0, 4:8], plain.read(tokens[:1, 4:8])[-1][0])
+    torch.testing.assert_close(states[0, 8:], plain.read(tokens[:1, 8:])[-1][0])
+    torch.testing.assert_close(states[1, 4:5], plain.read(tokens[1:, 4:5])[-1][0])
+    torch.testing.assert_close(windowed.read(tokens[:, :4])[-1], plain.read(tokens[:, :4])[-1])
+
+
+def test_with_a_window_texts_longer_than_the_places_are_classified(masked: Run, tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("".join(f"{label} {'a ' * 60}\n" for label in "xy" * 10))
+    table = classes(tmp_path) | {"data": {"train": str(tmp_path / "long.txt")}}
+    run = tuned(masked, tmp_path, table | {"model": {"window": 20, "pooling": "mean"}})
+    assert next(iter(run.task.batches("train", 1, 0, 0))).texts.lengths.max() == 60
+    assert next(answer.answer for answer in run.task.answers(run.task.read(["a " * 90]))) in "xy"
+    with pytest.raises(Fault, match=r"reads windows of it \(model.window\)"):
+        text_parts(Loaded(run.task, run.recipe))
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ({"window": 513, "pooling": "mean"}, "window is 513, more than the 512 places of longest"),
+        ({"window": 128}, "with a window .CLS. sees only the first one; use 'mean' or 'max'"),
+        ({"window": 128, "pooling": "max", "too_long": "ends"}, "with a window no text is too long"),
+    ],
+)
+def test_windows_that_cannot_be_are_refused(model: dict[str, Any], words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        check_recipe({"family": "bert", "data": {"train": "a.txt"}, "model": model})
 
 
 def test_options_that_go_with_other_families_are_refused(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from regard.verbs.translate.search import Constraints, find
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
 from test_gpt_language import gpt_in
 
-TEXTS = [english for english, _ in pairs("test", count=12)]
+TEXTS = [english for english, _ in pairs("valid", count=12)]
 PROMPTS = ["the cat sat on", "", "the dog saw the dog saw"]
 
 
@@ -160,6 +160,12 @@ def test_a_draft_changes_no_text(tmp_path: Path, forgets: bool, past_end: bool) 
                 assert [text.text for text in drafted] == [text.text for text in texts]
                 assert [text.ended for text in drafted] == [text.ended for text in texts]
                 assert [text.score for text in drafted] == pytest.approx([text.score for text in texts])
+
+
+def test_a_language_model_has_no_source_to_copy(tmp_path: Path) -> None:
+    model: Any = gpt_in(tmp_path, context=12)
+    with pytest.raises(Fault, match="'source' copies what a translator reads"):
+        model.generate(PROMPTS, beam=1, draft="source")
 
 
 def test_a_draft_for_a_language_model_from_the_command_line(

@@ -108,14 +108,15 @@ class TokeniserOptions(Options):
         le=1,
         description="Tokenise training text at random: for bpe the probability of skipping a merge "
         "(BPE-dropout), for unigram the exponent of subword regularisation, where smaller is "
-        "wilder; 0 is off.",
+        "wilder; 0 is off. A side of another kind is not sampled.",
     )
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        for kind in (self.kind, self.target_kind or self.kind):
-            if self.sampling and kind not in _SAMPLED:
-                raise ValueError(f"sampling needs kind unigram or bpe, since {kind} has only one way to split a text")
+        kinds = (self.kind, self.target_kind or self.kind)
+        if self.sampling and not any(kind in _SAMPLED for kind in kinds):
+            raise ValueError(f"sampling needs kind unigram or bpe, since {self.kind} has only one way to split a text")
+        for kind in kinds:
             if self.at_least > 1 and kind not in _OF_WORDS:
                 raise ValueError(f"at_least needs kind words or spaces, since {kind} has no words")
             with_bytes = self.byte_fallback and kind in (*_SAMPLED, "characters")

@@ -40,13 +40,17 @@ def text_parts(model: Loaded) -> Parts | None:
             return _classifier_parts(model.task)
         case Tagging() if _has_reader(model.task.model):
             return _tagger_parts(model.task)
-        case MaskedTokens():
+        case MaskedTokens() if _has_reader(model.task.model):
             return _masked_parts(model.task)
     return None
 
 
 def _has_reader(network: Any) -> bool:
-    return isinstance(getattr(network, "reader", None), EncoderReader | Bert)
+    """Return True if the network reads by an encoder or a BERT; refuse one that reads in windows."""
+    reader = getattr(network, "reader", None)
+    if isinstance(reader, Bert) and reader.options.window is not None:
+        raise Fault("ONNX exports read a text at once, and this model reads windows of it (model.window).")
+    return isinstance(reader, EncoderReader | Bert)
 
 
 def _language_parts(task: GradientLanguage) -> Parts:
@@ -74,7 +78,12 @@ def _language_parts(task: GradientLanguage) -> Parts:
 def _classifier_parts(task: Classification) -> Parts:
     network = task.model
     _check_reader(network.reader)
-    about = {"kind": "classification", "classes": task.labels.classes, "longest": network.reader.options.longest}
+    about = {
+        "kind": "classification",
+        "classes": task.labels.classes,
+        "longest": network.reader.options.longest,
+        "framing": _framing(network.reader),
+    }
 
     def build(graph: Any, facts: dict[str, str], watched: bool) -> Any:
         with importing("onnx", "Writing an ONNX export"):
@@ -86,7 +95,12 @@ def _classifier_parts(task: Classification) -> Parts:
 
 def _masked_parts(task: MaskedTokens) -> Parts:
     network = task.model
-    about = {"kind": "masked", "mask": task.tokeniser.mask, "longest": network.reader.options.longest}
+    about = {
+        "kind": "masked",
+        "mask": task.tokeniser.mask,
+        "longest": network.reader.options.longest,
+        "framing": _framing(network.reader),
+    }
 
     def build(graph: Any, facts: dict[str, str], watched: bool) -> Any:
         with importing("onnx", "Writing an ONNX export"):
@@ -105,6 +119,7 @@ def _tagger_parts(task: Tagging) -> Parts:
         "tags": task.lexicon.tags,
         "shapes": SHAPES,
         "longest": network.options.longest,
+        "framing": _framing(network.reader),
         "chain": None if chain is None else {name: tensor.tolist() for name, tensor in chain.named_parameters()},
     }
     files = task.lexicon.files()
@@ -118,6 +133,13 @@ def _tagger_parts(task: Tagging) -> Parts:
         return tagger_graph(network, graph, facts, watched)
 
     return Parts({READER: build}, about, files)
+
+
+def _framing(reader: Any) -> dict[str, Any]:
+    """Return how many marks surround a text, and whether the middle of one that is too long is dropped."""
+    before, behind = reader.around
+    drops_middle = isinstance(reader, Bert) and reader.options.too_long == "ends"
+    return {"before": len(before), "behind": len(behind), "drops_middle": drops_middle}
 
 
 def _of_tokens(tokeniser: Tokeniser) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """BERT (Devlin et al. 2019, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding").
 
 Departures: there is no next-sentence objective (as in RoBERTa, Liu et al. 2019), the vector of a text may be the mean
-or the maximum of its states instead of that of [CLS], and the learned positions begin as sinusoids.
+or the maximum of its states instead of that of [CLS], the learned positions begin as sinusoids, and a long text may be
+read in windows.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.attention import Lengths
+from regard.attention import Every, Lengths, Mask, Packed
 from regard.attention.heads import MultiHead
 from regard.attention.positions import sinusoids
 from regard.models.bert.options import BertOptions
@@ -82,6 +83,12 @@ def keep_ends(texts: TextRows, longest: int) -> TextRows:
     return texts._replace(tokens=tokens.gather(1, chosen.clamp(max=tokens.shape[1] - 1)), lengths=remaining[:, 0])
 
 
+def windows_of(time: int, window: int, device: torch.device) -> Packed:
+    """Return the mask by which each token sees its own window; the last window may be shorter."""
+    starts = torch.arange(0, time, window, device=device)
+    return Packed(torch.cat([starts, starts.new_tensor([time])]))
+
+
 _SPREAD = 0.02  # standard deviation of a new model's weights (section A.2, in the authors' code)
 
 
@@ -129,12 +136,18 @@ class Bert(OrderedReader):
 
         Without `lengths` no row has padding, and without `segments` all is one text.
         """
-        if tokens.shape[1] > len(self.places):
-            raise ValueError(f"there are {len(self.places)} places, but {tokens.shape[1]} tokens")
+        time, window = tokens.shape[1], self.options.window
+        if time > len(self.places) and window is None:
+            raise ValueError(f"there are {len(self.places)} places, but {time} tokens")
         layers = [F.embedding(tokens, self.tokens)]
         segment_vectors = self.segments[0] if segments is None else F.embedding(segments, self.segments)
-        states = self.dropout(self.norm(layers[0] + self.places[: tokens.shape[1]] + segment_vectors))
-        real = None if lengths is None else Lengths(lengths)
+        real: Mask | None = None if lengths is None else Lengths(lengths)
+        places = self.places[:time]
+        if window is not None and time > window:
+            places = self.places[:window].repeat(-(-time // window), 1)[:time]
+            windows = windows_of(time, window, tokens.device)
+            real = windows if real is None else Every((real, windows))
+        states = self.dropout(self.norm(layers[0] + places + segment_vectors))
         for block in self.blocks:
             states = block(states, real)
             layers.append(states)
@@ -168,6 +181,8 @@ class Bert(OrderedReader):
         return keep_ends(texts, self.options.longest) if self.options.too_long == "ends" else texts
 
     def most_tokens(self, second: int | None = None) -> int | None:
+        if self.options.window is not None:
+            return None
         room = room_for_text(self.options.longest, second)
         return None if self.options.too_long == "ends" and room > 1 else room
 

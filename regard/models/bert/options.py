@@ -52,10 +52,16 @@ class BertOptions(Options):
         description="What to do with a text to classify that is too long: refuse it, or read as much of its beginning "
         "and end as fits.",
     )
+    window: int | None = Field(
+        None,
+        ge=2,
+        description="Read texts in windows of this many tokens: each token sees its own window, and positions begin "
+        "again in each, so texts of any length can be read; default: the whole text at once.",
+    )
 
     # Options that may differ for the same weights.
     adjustable: ClassVar[frozenset[str]] = frozenset(
-        {"preset", "dropout", "attention_dropout", "pooling", "pooler", "too_long"}
+        {"preset", "dropout", "attention_dropout", "pooling", "pooler", "too_long", "window"}
     )
 
     @model_validator(mode="before")
@@ -67,8 +73,18 @@ class BertOptions(Options):
     def _check(self) -> "BertOptions":
         if self.pooler and self.pooling != "first":
             raise ValueError(f"pooler follows the state of the first token, but pooling is '{self.pooling}'")
+        if self.window is not None:
+            self._check_window(self.window)
         self.of_blocks()
         return self
+
+    def _check_window(self, window: int) -> None:
+        if window > self.longest:
+            raise ValueError(f"window is {window:,}, more than the {self.longest:,} places of longest")
+        if self.pooling == "first":
+            raise ValueError("pooling is 'first', but with a window [CLS] sees only the first one; use 'mean' or 'max'")
+        if self.too_long == "ends":
+            raise ValueError("too_long is 'ends', but with a window no text is too long")
 
     def of_blocks(self) -> TransformerOptions:
         """Return the options of its blocks, which are Transformer blocks."""

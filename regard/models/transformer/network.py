@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.attention import Causal, Lengths
+from regard.attention import Causal, Lengths, Mask
 from regard.attention.editing import side_by_side, standing
 from regard.attention.heads import Cache, HeadOptions, MultiHead, cut_cache, extend_cache
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
@@ -46,9 +46,9 @@ class EncoderBlock(nn.Module):
         self.around_self, self.around_feed_forward = _residual(options), _residual(options)
 
     def forward(
-        self, states: Float[Tensor, "batch source width"], real: Lengths | None
+        self, states: Float[Tensor, "batch source width"], real: Mask | None
     ) -> Float[Tensor, "batch source width"]:
-        """Return the new states; without lengths no row has padding."""
+        """Return the new states; without a mask every place sees every other and no row has padding."""
         states = self.around_self(states, lambda s: self.self_look(s, self.self_look.remember(s), real))
         return self.around_feed_forward(states, self.feed_forward)
 

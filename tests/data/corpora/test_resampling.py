@@ -1,5 +1,7 @@
 """Resampled tokenisation: by (seed, epoch, row, side) alone, in any process and from any start."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,19 @@ def test_a_row_is_cut_by_its_key(corpus: PreparedPairs) -> None:
     for side, tokeniser, number in (("source", corpus.source, 0), ("target", corpus.target, 1)):
         expected = [tokeniser.sample(corpus.train.text(side, row), (3, 4, row, number)) for row in (5, 2)]
         assert rows[number] == expected
+
+
+def test_a_side_with_one_way_to_split_a_text_is_not_sampled(tmp_path: Path) -> None:
+    for name in ("train.en", "train.pt"):
+        (tmp_path / name).write_text("\n".join(LINES), encoding="utf-8")
+    tokeniser = {"kind": "bpe", "target_kind": "words", "shared": False, "vocabulary": 420, "sampling": 0.3}
+    table = {"source_language": "en", "target_language": "pt", "tokeniser": tokeniser}
+    files = [str(tmp_path / "train.en"), str(tmp_path / "train.pt")]
+    pairs = prepare(PairData.model_validate(table | {"train": files}), tmp_path / "prepared")
+    rows = np.arange(50)
+    first, second = (cut(SampledPairs(cutter(pairs), 0), [rows], 1, epoch)[0] for epoch in (0, 1))
+    assert first[0] != second[0]
+    assert first[1] == second[1] == [pairs.target.encode(pairs.train.text("target", row)) for row in rows]
 
 
 def test_what_comes_out_too_long_stays_as_it_was_prepared(corpus: PreparedPairs) -> None:

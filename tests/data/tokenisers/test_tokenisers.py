@@ -372,7 +372,7 @@ def test_a_list_of_words_that_is_none_is_refused(contents: str, tmp_path: Path) 
         ({"ignore_case": True}, "ignore_case needs shared = false, since the target keeps its case"),
         ({"target_kind": "word", "shared": False}, "target_kind is 'word', expected one of 'unigram', 'bpe', 'char"),
         (
-            {"target_kind": "bytes", "shared": False, "sampling": 0.1},
+            {"kind": "bytes", "target_kind": "words", "shared": False, "sampling": 0.1},
             "sampling needs kind unigram or bpe, since bytes has only one way to split a text",
         ),
         (
