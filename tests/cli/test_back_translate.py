@@ -18,7 +18,8 @@ from regard.training.checkpoint import WEIGHTS, read_recipe
 from regard.verbs.translate import line_translator, unfinished
 
 pytestmark = pytest.mark.usefixtures("no_curves")
-CHANGES = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]
+FEW = {"training.steps": 4, "training.validate_every": 4, "training.save_every": 2}
+CHANGES = [word for name, value in (SETTINGS | FEW).items() for word in ("--set", f"{name}={value}")]
 LINES = [f"Line {number} is here." for number in range(9)]
 calls: list[str] = []
 
@@ -167,9 +168,9 @@ def test_training_back_translates_tags_and_resumes_to_the_same_bits(
     (text,) = read_recipe(whole)["data"]["mono"]
     assert (text["way"], text["share"]) == ("back", 0.5)
     again = [*command, "--back", str(trained), "--mono-share", "0.5", "--out", str(parts)]
-    assert main([*again, "--set", "training.steps=8"]) == 0
+    assert main([*again, "--set", "training.steps=2"]) == 0
     calls.clear()
-    assert main([*again, "--resume", "--set", "training.steps=12"]) == 0
+    assert main([*again, "--resume", "--set", "training.steps=4"]) == 0
     assert calls == []  # nothing is translated twice
     assert (parts / WEIGHTS).read_bytes() == (whole / WEIGHTS).read_bytes()
     assert main([*again, "--resume", "--mono-share", "0.4"]) == 2
