@@ -161,6 +161,7 @@ def test_it_is_compared_with_three_seeds_side_by_side(here: Path, capsys) -> Non
     assert {path: path.read_bytes() for path in weights} == weights
 
 
+@pytest.mark.long  # that started processes find the package is shown by the comparison above
 def test_it_is_trained_by_processes_that_find_the_package(here: Path) -> None:
     ranks = ["--out", "ranks", "--processes", "2", "--set", "training.pieces=2"]
     assert main(["train", "pointer-sort", *QUICK, *FEW, *ranks]) == 0
