@@ -17,6 +17,7 @@ from regard.base import plugins
 from regard.cli import main
 from regard.serving.app import make_app
 
+pytestmark = pytest.mark.usefixtures("no_curves")
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "pointer"
 QUICK = ["--set", "training.steps=30", "--set", "training.validate_every=15", "--set", "training.save_every=15",
@@ -203,7 +204,6 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-@pytest.mark.usefixtures("no_curves")
 def test_broken_families_are_found_out(here: Path, tmp_path: Path, monkeypatch, capsys, name: str) -> None:
     right, wrong, promise, reason = BROKEN[name]
     package = f"broken_{name.replace('-', '_')}"
