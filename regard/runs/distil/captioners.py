@@ -52,7 +52,7 @@ class _Captioners:
         if request.targets == "reference" or _captions(folder).exists():
             return
         model = load_as(Loaded, teachers[0].folder)
-        task, recipe = model.task, model.recipe
+        task, recipe = model.task, teachers[0].recipe
         own = data_folder(recipe, teachers[0].folder)
         prepared = task.prepare(recipe, own if own.exists() else folder / "corpus", progress, remark, teachers[0].files)
         task.learn_from(prepared, recipe)

@@ -85,7 +85,7 @@ class _Taggers:
 
     def recipe(self, request: DistilRequest, teachers: Sequence[Teacher], folder: Path) -> dict[str, Any]:
         teacher = teachers[0]
-        table = {"family": "rnn", "task": "tagging", "data": _data(teacher, folder)}
+        table: dict[str, Any] = {"family": "rnn", "task": "tagging", "data": _data(teacher, folder)}
         reader = _reading_as(teacher, table["data"], folder)
         table["model"] = _sizes(request, table, teacher, reader)
         width = value_at(apply_settings(table, request.settings), "model", "width")
