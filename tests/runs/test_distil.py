@@ -307,7 +307,7 @@ def test_python_distils_too(teacher: Path) -> None:
 def test_a_teacher_must_be_a_network_that_can_teach(tmp_path: Path) -> None:
     recipe = b'family = "ngram"\n[data]\ntrain = "a.txt"\n'
     update_folder(tmp_path / "ngram", {"recipe.toml": recipe, WEIGHTS: b""})
-    with pytest.raises(Fault, match="which cannot teach; teachers are networks for translation or language"):
+    with pytest.raises(Fault, match="which cannot teach; teachers are networks for translation, language"):
         subject_of(open_teachers([tmp_path / "ngram"])[0])
     with pytest.raises(Fault, match="no"):
         open_teachers([tmp_path / "nowhere"])
