@@ -11,7 +11,8 @@ in int4, and scored again. If CTranslate2 or onnxruntime is installed, the test 
 exports, and outputs that equal ours are counted.
 
 Finished runs and scores are found again, and a run that was cut continues, so the same command goes on where it
-stopped. `--steps 20 --tuning-steps 10 --lines 20` tries everything in minutes.
+stopped; `--minutes` cuts it in time. A student that learnt its teachers' distribution is tuned on its text alone.
+`--steps 6 --tuning-steps 4 --lines 10 --set model.width=64 training.batch_tokens=256` tries everything in minutes.
 """
 
 import argparse
@@ -23,12 +24,14 @@ import shutil
 import statistics
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from regard.base.files import write_file
+from regard.base.processes import die_with_parent
 
 STUDENT = {
     **{"model.preset": "small", "model.encoder_layers": 6, "model.decoder_layers": 2, "model.heads": 8},
@@ -37,7 +40,12 @@ STUDENT = {
 TUNING = {
     **{"training.consistency": 0.0, "training.validation_beam": 0, "training.best_by": "loss"},
     **{"training.optimizer.schedule": "cosine", "training.final": "best"},
+    "training.teacher_weight": 0.0,  # teachers of a distilled student, who would double the time
 }
+REGARD = (  # `regard`, killed when this script dies, so that nothing holds a run that is continued
+    "import sys; from regard.base.processes import die_with_parent; die_with_parent(); "
+    "from regard.cli import main; sys.exit(main(sys.argv[1:]))"
+)
 ENGINES = {"ctranslate2": "ctranslate2", "onnx": "onnxruntime"}  # the module that each needs
 SCHEMES = ("none", "int8", "int4")
 NAMES = {"none": "float32", "int8": "int8", "int4": "int4"}
@@ -50,17 +58,20 @@ class Table:
         self.asked, self.folder = asked, asked.out
         threads = str(max(1, len(os.sched_getaffinity(0)) // asked.jobs))
         self.environment = {"OMP_NUM_THREADS": threads} | os.environ
+        self.running, self.is_stopped, self.lock = set[subprocess.Popen[bytes]](), False, threading.Lock()
+        self.missing = dict[str, None]()  # what is not finished and why, once each
 
     def train_student(self, recipe: str, decoder: str, seed: int) -> Path:
         """Return a student, trained if it is not there."""
-        run = self.folder / f"{recipe}-{decoder}-{seed}"
+        run = self.folder / f"{Path(recipe).stem}-{decoder}-{seed}"
         steps = self.asked.steps
         settings = STUDENT | {
             "training.steps": steps,
             "model.decoder_cell": decoder,
-            "training.save_every": steps // 20,
+            "training.save_every": max(1, steps // 20),
         }
         settings |= {"training.validate_every": max(1, steps // 2), "training.optimizer.warmup": steps // 10}
+        settings["data.prepared"] = self._prepared(Path(recipe).stem)
         return self._trained(run, [recipe, "--seed", str(seed)], settings)
 
     def tune(self, model: Path, scheme: str) -> Path:
@@ -69,14 +80,21 @@ class Table:
         settings = TUNING | {"training.quantise": scheme, "training.steps": steps}
         settings |= {"training.validate_every": max(1, steps // 4), "training.save_every": max(1, steps // 4)}
         settings |= {"training.optimizer.warmup": steps // 20, "training.optimizer.learning_rate": self.asked.rate}
+        if model.parent.resolve() != self.folder.resolve():
+            settings["data.prepared"] = self._prepared(model.name)
         return self._trained(run, [str(model / "recipe.toml"), "--from", str(model)], settings)
 
+    def _prepared(self, name: str) -> Path:
+        """Return the folder of a prepared corpus that several runs share."""
+        return self.folder.resolve() / "prepared" / name
+
     def _trained(self, run: Path, arguments: Sequence[str], settings: dict[str, Any]) -> Path:
-        done = run.with_suffix(".done")
+        done = run.with_name(f"{run.name}.done")
         if not done.exists():
             self._refuse_work(run)
-            changes = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
-            command = ["-m", "regard", "train", *arguments, "--out", str(run), "--resume", *changes]
+            changes = [*(f"{name}={value}" for name, value in settings.items()), *self.asked.set]
+            options = [word for change in changes for word in ("--set", change)]
+            command = ["-c", REGARD, "train", *arguments, "--out", str(run), "--resume", *options]
             self._run(run, command)
             done.touch()
         return run
@@ -97,10 +115,29 @@ class Table:
             raise RuntimeError(f"{missing} is not finished")
 
     def _run(self, run: Path, arguments: Sequence[str]) -> None:
-        with run.with_suffix(".log").open("a") as log:
-            done = subprocess.run([sys.executable, *arguments], stdout=log, stderr=log, env=self.environment)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(arguments[:8])} … failed; {run.with_suffix('.log')} says why")
+        log_file = run.with_name(f"{run.name}.log")
+        with log_file.open("a") as log:
+            with self.lock:
+                if self.is_stopped:
+                    raise RuntimeError(f"{run} is not finished; the same command continues")
+                process = subprocess.Popen([sys.executable, *arguments], stdout=log, stderr=log, env=self.environment)
+                self.running.add(process)
+            status = process.wait()
+            with self.lock:
+                self.running.remove(process)
+        if status:
+            raise RuntimeError(
+                f"{run} is not finished; the same command continues"
+                if self.is_stopped
+                else f"{run} failed; {log_file} says why"
+            )
+
+    def stop(self) -> None:
+        """Let all runs save what they have and end, and start no others."""
+        with self.lock:
+            self.is_stopped = True
+            for process in self.running:
+                process.terminate()
 
     def measure(self, student: Future[Path]) -> list[dict[str, Any]]:
         """Return the scores of a model as it is: plain, and rounded unless it has a GRU, which no engine rounds."""
@@ -123,7 +160,7 @@ class Table:
             try:
                 rows.append({"model": model.name, "scheme": scheme, "tuning": tuning} | self.score(tuned, scheme))
             except RuntimeError as error:
-                print(error, file=sys.stderr)
+                self.missing[str(error)] = None
         return rows
 
 
@@ -202,6 +239,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--tunings", nargs="*", default=list(SCHEMES), choices=SCHEMES, help="roundings to tune with")
     parser.add_argument("--lines", type=int, help="test sentences, if not all")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
+    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="change the recipes of all runs")
+    parser.add_argument("--minutes", type=float, help="stop after this time; the same command continues")
     parser.add_argument("--table", action="store_true", help="train and score nothing: the table of what is finished")
     parser.add_argument("--score", type=Path, help="only score this model, and write the scores to --out")
     parser.add_argument("--scheme", choices=SCHEMES, default="none", help="rounding for --score")
@@ -211,18 +250,21 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     asked = parse()
     if asked.score:
+        die_with_parent()
         write_file(
             asked.out, json.dumps(score(asked.score, asked.scheme, asked.lines, asked.out.parent / "engines")).encode()
         )
         return
     asked.out.mkdir(parents=True, exist_ok=True)
-    rows = measure_all(asked)
+    rows, missing = measure_all(asked)
     write_file(asked.out / "table.json", json.dumps(rows, indent=1).encode())
     print("\n".join(table_lines(rows)))
+    print("\n".join(missing), file=sys.stderr)
+    sys.exit(1 if missing else 0)
 
 
-def measure_all(asked: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return all rows; students come first, since everything else waits for them."""
+def measure_all(asked: argparse.Namespace) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return all rows, and what is missing; students come first, since everything else waits for them."""
     table = Table(asked)
     with ThreadPoolExecutor(asked.jobs) as pool:
         students = [
@@ -235,12 +277,20 @@ def measure_all(asked: argparse.Namespace) -> list[dict[str, Any]]:
         parts = [pool.submit(table.measure, student) for student in students]
         parts += [pool.submit(table.measure_tuned, student, scheme) for student in students for scheme in asked.tunings]
         rows = []
-        for part in parts:
-            try:
-                rows += part.result()
-            except RuntimeError as error:
-                print(error, file=sys.stderr)
-    return rows
+        timer = threading.Timer(60 * asked.minutes, table.stop) if asked.minutes else None
+        if timer:
+            timer.start()
+        try:
+            for part in parts:
+                try:
+                    rows += part.result()
+                except RuntimeError as error:
+                    table.missing[str(error)] = None
+        finally:
+            table.stop()
+            if timer:
+                timer.cancel()
+    return rows, list(table.missing)
 
 
 if __name__ == "__main__":

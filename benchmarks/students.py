@@ -4,6 +4,7 @@
         [--one-teacher]
     .venv/bin/python benchmarks/students.py --out DIR --table
     .venv/bin/python benchmarks/students.py --out DIR --collect DEST
+    .venv/bin/python benchmarks/students.py --out DEST --restore
     .venv/bin/python benchmarks/students.py --out DIR --speed
 
 Teachers are trained by their recipes, one for each seed, and teach the students of that seed; with `--one-teacher` the
@@ -14,9 +15,9 @@ only reported. Every job leaves a file in DIR/results, so a benchmark that was c
 command, and so do its runs; jobs start in an order in which whole rows of the table are finished early.
 
 `--collect` copies the results, and the students with weights in half precision, which is all that need be brought from
-another machine. `--speed` measures on this CPU by CTranslate2 in 8 bits. Speed does not depend on weights, but the
-length of outputs does: so a teacher that is not there gets random weights, and every model is made to write as many
-tokens as the reference has, no more and no fewer.
+another machine; `--restore` makes model folders of them again. `--speed` measures on this CPU by CTranslate2 in 8 bits.
+Speed does not depend on weights, but the length of outputs does: so a teacher that is not there gets random weights,
+and every model is made to write as many tokens as the reference has, no more and no fewer.
 """
 
 import argparse
@@ -42,12 +43,13 @@ from regard.base.recipe import apply_settings, write
 from regard.data.lines import read_lines
 from regard.families import check_recipe
 from regard.runs.distil.agreement import attention_agreement
+from regard.runs.distil.plan import FOLDER, begin_teaching
 from regard.runs.distil.request import DistilRequest, StudentName, Targets, Teacher, open_teachers
 from regard.runs.distil.run import train_student
-from regard.runs.distil.students import student_data, student_recipe
-from regard.runs.distil.teaching import FOLDER, Teaching, begin_teaching, teach
+from regard.runs.distil.teaching import Teaching, teach
+from regard.runs.distil.translator_students import student_data, student_recipe
 from regard.runs.request import TrainingRequest, recipe_table
-from regard.runs.start import silent_audience, start_training
+from regard.runs.start import StartedRun, silent_audience, start_training
 from regard.tasks.translation.building import build_translation
 from regard.training import checkpoint
 from regard.training.snapshot import named_weights
@@ -162,8 +164,14 @@ def train_teacher(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
     prepared = f"data.prepared={asked.out.resolve() / 'prepared' / job.data}"  # the same for all seeds
     changes = [*small_data(job, asked), prepared, f"seed={job.seed}", *settings_of(asked, "teacher")]
     table = apply_settings(table, changes)
-    start_training(TrainingRequest(recipe=table, out=folder, resume=True), silent_audience())
+    end_if_cut(start_training(TrainingRequest(recipe=table, out=folder, resume=True), silent_audience()))
     return scores_of(load_translation_model(folder), folder, asked)
+
+
+def end_if_cut(run: StartedRun) -> None:
+    """End this process if its training was cut, so that no unfinished model is scored as a finished one."""
+    if run.interrupted:
+        sys.exit(130)
 
 
 def small_data(job: Job, asked: argparse.Namespace) -> list[str]:
@@ -207,7 +215,8 @@ def make_teaching(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
     """Let the teacher translate; its best outputs are the first of the four that `nearest` chooses among."""
     request = request_for(job, asked, asked.out / job.name)
     teachers = open_teachers(request.teachers)
-    teaching = begin_teaching(request, teachers)
+    begin_teaching(request, teachers)
+    teaching = Teaching(request.out / FOLDER)
     if job.variant == "best" and not teaching.translations.exists():
         other = Teaching(asked.out / Job(job.data, "teaching", job.seed, "nearest").name / FOLDER)
         for name in ("pairs.source", "pairs.target", "valid.source", "valid.target", "sources.txt"):
@@ -232,7 +241,7 @@ def train_and_score(job: Job, asked: argparse.Namespace) -> dict[str, Any]:
         shutil.rmtree(partial, ignore_errors=True)
         shutil.copytree(teaching, partial, copy_function=os.link)
         partial.rename(folder / FOLDER)
-    train_student(request, silent_audience())
+    end_if_cut(train_student(request, silent_audience()))
     student, teacher = load_translation_model(folder), load_translation_model(request.teachers[0])
     result = scores_of(student, folder, asked)
     valid, test = (evaluation.from_split(student, folder, split).pairs for split in ("valid", "test"))
@@ -419,7 +428,7 @@ def measure_speeds(asked: argparse.Namespace) -> None:
         table, _ = recipe_table(RECIPES[data])
         own = model.recipe.data.model_dump(exclude_none=True)
         recipe: Any = check_recipe(table | {"data": own})
-        teacher = Teacher(origin, recipe, model.tokenisers)
+        teacher = Teacher(origin, recipe, model.files)
         folders = {"teacher": random_model(recipe, teacher, asked.out / "speed" / f"{data}-teacher")}
         for size in asked.sizes:
             for decoder in asked.decoders:
@@ -506,6 +515,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, help="stop after this time; the same command continues")
     parser.add_argument("--table", action="store_true", help="only print the table, and write it with all results")
     parser.add_argument("--collect", type=Path, metavar="DEST", help="copy results and students here")
+    parser.add_argument("--restore", action="store_true", help="make model folders of students that were collected")
     parser.add_argument("--speed", action="store_true", help="measure speeds on this CPU by CTranslate2")
     parser.add_argument("--sentences", type=int, default=512, help="sentences for --speed")
     parser.add_argument("--decoders", nargs="+", default=["attention"], help="decoders of students for --speed")
@@ -524,6 +534,10 @@ def main() -> None:
         write_table(asked)
     elif asked.collect:
         collect(asked)
+    elif asked.restore:
+        for folder in sorted(asked.out.glob("*-student-*")):
+            restore(folder)
+            print(folder)
     elif asked.speed:
         measure_speeds(asked)
     else:

@@ -19,7 +19,7 @@ from regard.engines.translated import Translated
 from regard.loading import Loaded
 from regard.metrics import Score, score
 from regard.runs.compare.report import Comparison
-from regard.verbs.generate.continuing import Generated
+from regard.verbs.generate.generated import Generated
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.scoring import ScoredText
 from regard.verbs.translate.model import TranslationModel

@@ -4,7 +4,7 @@ The main functions, each with its own `help`:
 
 - `regard.load(folder)` returns a trained model, with methods such as `translate`, `generate`, `answer` and `look`.
 - `regard.train(recipe, settings)` trains a model from a recipe or from text files, and returns it.
-- `regard.distil(teacher, text, out=…)` trains a small student of a translator, and returns it.
+- `regard.distil(teacher, text, out=…)` trains a small student of a translator or a language model, and returns it.
 - `regard.evaluate(model)` scores a model on its own test data or on files.
 - `regard.compare(recipe, vary)` trains variants of a recipe and tests which differences are significant.
 - `regard.back_translate(model, file, out)` makes training pairs from text of one language.

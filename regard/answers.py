@@ -1,16 +1,20 @@
-"""Results of models: answers, tags, transcripts, captions, vectors and sounds."""
+"""Results of models: answers, tags, transcripts, captions, vectors and sounds.
+
+Torch is imported only for vectors, so that exports can answer without it.
+"""
 
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from regard.base.notebook import paragraph, ranked, tinted
 from regard.viewing.sides import Words
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -166,7 +170,7 @@ class TextVectors:
     """
 
     text: Words
-    layers: dict[int, Tensor]
+    layers: "dict[int, Tensor]"
 
     def __repr__(self) -> str:
         width = next((vectors.shape[1] for vectors in self.layers.values()), 0)
@@ -174,13 +178,15 @@ class TextVectors:
         return f"TextVectors({tokens!r}, layers {', '.join(map(str, self.layers))}, width {width})"
 
     @property
-    def sentence(self) -> dict[int, Tensor]:
+    def sentence(self) -> "dict[int, Tensor]":
         """One vector of the whole text in every layer, the mean of its tokens; zero without tokens."""
         return {layer: vectors.sum(0) / max(len(vectors), 1) for layer, vectors in self.layers.items()}
 
     @property
-    def words(self) -> dict[int, Tensor]:
+    def words(self) -> "dict[int, Tensor]":
         """The vectors of whole words (word, width), each the mean of the word's tokens."""
+        import torch
+
         places = torch.tensor(self.text.places, dtype=torch.long)
         counts = places.bincount(minlength=len(self.text.words))[:, None]
         return {

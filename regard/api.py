@@ -120,7 +120,7 @@ def distil(
     *,
     reference: File | None = None,
     out: File,
-    student: Literal["base", "tiny", "micro"] = "base",
+    student: Literal["base", "tiny", "micro", "lstm", "gru", "ngram"] = "base",
     decoder: Literal["attention", "ssru", "gru"] = "attention",
     int8: bool = False,
     targets: Literal["best", "n-best", "nearest", "reference"] = "best",
@@ -128,6 +128,7 @@ def distil(
     beam: int | None = None,
     words: float = 0.0,
     temperature: float | None = None,
+    tokens: int | None = None,
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
     minutes: float | None = None,
@@ -136,13 +137,15 @@ def distil(
     overwrite: bool = False,
     quiet: bool = False,
 ) -> Model:
-    """Train a small student of one translator or several, as `regard distil` does, and load it.
+    """Train a small student of one translator or language model, or of several, and load it.
 
     - `text`: sentences to teach, or pairs (.tsv); by default the teacher's training text; `reference`: translations;
-    - `student`: its size, at most a quarter, a tenth or a twentieth of the teacher's parameters; `decoder`: attention
-      to all that was written, or a recurrent cell; `int8`: train it rounded as 8-bit engines compute;
+    - `student`: its size, at most a quarter, a tenth or a twentieth of the teacher's parameters, or of a language model
+      also an LSTM, a GRU or n-grams; `decoder`: attention to all that was written, or a recurrent cell; `int8`: train
+      it rounded as 8-bit engines compute;
     - `targets`: the teacher's best output, its `n` best, that of `n` nearest to the reference, or the reference itself;
     - `beam`: of the teacher; `words`: share of its distribution over each word in the loss, at a `temperature`;
+    - `tokens`: how much text language models write;
     - `settings` and `seed` change the student's recipe, and `minutes` plan its training;
     - `out`: the folder for the student; `resume` continues a run that is there, and `overwrite` replaces it;
     - `workers`: processes that translate; `quiet`: print nothing. The report is in out/distilled.json.
@@ -160,6 +163,7 @@ def distil(
         beam,
         words,
         temperature,
+        tokens,
         [*settings_of(settings or {}), *([f"seed={seed}"] if seed is not None else [])],
         minutes,
         workers,
@@ -302,8 +306,7 @@ def back_translate(
     lines were kept and dropped, and why.
     """
     writing = writing_of(beam=beam, sample=sample, top_k=top_k, noise=noise, seed=seed, precision=precision)
-    progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
-    with progress() as report:
+    with (_silence if quiet else console_progress)() as report:
         return write_pairs(
             Path(model),
             Path(file),
@@ -313,7 +316,6 @@ def back_translate(
             resume=resume,
             overwrite=overwrite,
             progress=report,
-            say=say,
         )
 
 

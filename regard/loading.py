@@ -32,6 +32,7 @@ class Loaded:
 
     def __init__(self, task: Any, recipe: Recipe) -> None:
         self.task, self.recipe = task, recipe
+        self.exports: dict[str, Any] = {}  # engines of the exports in its folder, by the choice that opened them
         if isinstance(task, nn.Module):
             task.eval()
 

@@ -28,9 +28,9 @@ Strokes = list[list[list[float]]]  # strokes of a drawing, each of points (x, y)
 
 if TYPE_CHECKING:
     from regard.base.edits import Edit, Edits
-    from regard.engines.fast import Choice
+    from regard.engines.fast import Choice, TextChoice
     from regard.engines.translated import Translated
-    from regard.verbs.generate.continuing import Generated
+    from regard.verbs.generate.generated import Generated
     from regard.verbs.generate.request import WhenFull
     from regard.verbs.translate.search import Constraints
     from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
@@ -119,19 +119,19 @@ class Model(Loaded):
         beam: int | None = None,
         raw: bool = False,
         tagger: "Model | Sequence[Model] | None" = None,
+        engine: "TextChoice" = "torch",
         as_is: bool = False,
     ) -> list[Answer | Tags]:
         """Answer each input, such as a node number, a picture file or a sentence.
 
         Taggers split sentences at spaces; sentences can also be lists of words, or `raw` text. Taggers that choose each
-        tag knowing the one before can be searched with a `beam`. A `tagger` finds another column that such a model
-        reads, such as parts of speech; give one for each column. Pictures of the wrong size are scaled, or refused with
-        `as_is`.
+        tag knowing the one before can be searched with a `beam`. A `tagger` finds another column that a model reads;
+        give one for each. The `engine` onnx needs an export. Pictures are scaled, or with `as_is` refused.
         """
         chosen = [] if tagger is None else [tagger] if isinstance(tagger, Model) else tagger
         taggers = [Held(model) for model in chosen or (self.own_taggers if raw else [])]
-        items = held_items("answer", "input", inputs)
-        return self.ask(AnswerRequest, inputs=items, beam=beam, raw=raw, tagger=taggers or None, as_is=as_is)
+        fields = {"beam": beam, "raw": raw, "tagger": taggers or None, "engine": engine, "as_is": as_is}
+        return self.ask(AnswerRequest, inputs=held_items("answer", "input", inputs), **fields)
 
     @cached_property
     def own_taggers(self) -> list[Loaded]:
@@ -152,9 +152,8 @@ class Model(Loaded):
 
         `fuse` is a language model with the same symbols that takes part in the search with `fuse_weight`.
         """
-        fused = None if fuse is None else Held(fuse)
-        items = held_items("transcribe", "sound", sounds)
-        return self.ask(TranscribeRequest, sounds=items, beam=beam, fuse=fused, fuse_weight=fuse_weight)
+        fields = {"beam": beam, "fuse": None if fuse is None else Held(fuse), "fuse_weight": fuse_weight}
+        return self.ask(TranscribeRequest, sounds=held_items("transcribe", "sound", sounds), **fields)
 
     def caption(
         self,
@@ -186,8 +185,8 @@ class Model(Loaded):
 
         A sound that has not ended after `seconds` is cut; `rounds` are those of Griffin-Lim, for the phases.
         """
-        text = listed_texts("speak", texts)
-        return self.ask(SpeakRequest, text=text, speaker=speaker, seconds=seconds, rounds=rounds)
+        way = {"speaker": speaker, "seconds": seconds, "rounds": rounds}
+        return self.ask(SpeakRequest, text=listed_texts("speak", texts), **way)
 
     def draw(
         self,
@@ -336,6 +335,7 @@ class Model(Loaded):
         past_end: bool = False,
         when_full: "WhenFull | None" = None,
         draft: "Loaded | str | Path | None" = None,
+        engine: "TextChoice" = "torch",
     ) -> "list[list[Generated]]":
         """Continue each prompt, if it is a language model."""
         needs(self.recipe, "generate", METHOD)

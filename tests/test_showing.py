@@ -19,7 +19,7 @@ from regard.base.notebook import Results, ranked, tinted, tokens_by_probability
 from regard.engines.translated import Translated
 from regard.metrics import score
 from regard.model import make_model
-from regard.verbs.generate.continuing import Generated
+from regard.verbs.generate.generated import Generated
 from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 from regard.viewing.seen import Block, Seen
 

@@ -38,6 +38,6 @@ def command(
     refuse_folder(out)
     with console_progress() as progress:
         report = back_translate(
-            model, file, out, writing, workers or 1, resume=resume, overwrite=overwrite, progress=progress, say=remark
+            model, file, out, writing, workers or 1, resume=resume, overwrite=overwrite, progress=progress
         )
     remark(f"{out}: {report}")

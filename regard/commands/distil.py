@@ -1,4 +1,4 @@
-"""`regard distil`: train a small translator to write what a larger one writes."""
+"""`regard distil`: train a small model to give what a larger one gives."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,17 +9,17 @@ from regard.base.faults import Fault
 from regard.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
-    from regard.runs.distil.report import DistilReport
+    from regard.runs.distil.subjects import Report
 
 _Teachers = Annotated[
     list[Path],
-    typer.Argument(metavar="TEACHER", help="Model folders of translators with the same tokens; several teach as one."),
+    typer.Argument(metavar="TEACHER", help="Model folders of one task with the same tokens; several teach as one."),
 ]
 _Text = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Sentences to teach, one per line, or a table of pairs (.tsv, .csv, .jsonl).",
+        help="Sentences to teach, one per line; for translators also a table of pairs (.tsv, .csv, .jsonl).",
         show_default="the teacher's training text",
     ),
 ]
@@ -27,8 +27,11 @@ _Reference = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Translations of --text by people, line by line, for nearest.")
 ]
 _Student = Annotated[
-    Literal["base", "tiny", "micro"],
-    typer.Option(help="Size: at most a quarter, a tenth or a twentieth of the teacher's parameters."),
+    Literal["base", "tiny", "micro", "lstm", "gru", "ngram"],
+    typer.Option(
+        help="Size: at most a quarter, a tenth or a twentieth of the teacher's parameters. Of language models also an "
+        "LSTM or GRU of a quarter, or n-grams."
+    ),
 ]
 _Decoder = Annotated[
     Literal["attention", "ssru", "gru"],
@@ -56,6 +59,14 @@ _Temperature = Annotated[
     float | None,
     typer.Option(min=0.01, max=100, help="With --words: temperature of the distributions.", show_default="1"),
 ]
+_Tokens = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Tokens that language models write, for the student to learn next to the text.",
+        show_default="as many as the text has",
+    ),
+]
 _Out = Annotated[Path | None, typer.Option("-o", "--out", help="Folder for the student and what it is taught.")]
 _Beam = Annotated[int | None, typer.Option(min=1, max=64, help="Beam size of the teacher.")]
 _Settings = Annotated[
@@ -81,6 +92,7 @@ def command(
     beam: _Beam = None,
     words: _Words = 0.0,
     temperature: _Temperature = None,
+    tokens: _Tokens = None,
     settings: _Settings = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed.")] = None,
     minutes: _Minutes = None,
@@ -92,10 +104,12 @@ def command(
 ) -> None:
     """Distil TEACHER into a smaller, faster student, and report on both: scores, size, speed and attention.
 
-    The teacher translates the text, and the student learns its translations as an ordinary run does.
+    A translator translates the text, and the student learns its translations as an ordinary run does; a language model
+    writes text.
     """
-    from regard.runs.distil.request import DistilRequest
+    from regard.runs.distil.request import DistilRequest, open_teachers
     from regard.runs.distil.run import distil
+    from regard.runs.distil.subjects import subject_of
     from regard.runs.start import console_audience
 
     if report:
@@ -104,31 +118,30 @@ def command(
     if out is None:
         raise Fault("Name a folder for the student with -o.")
     changes = [*(settings or []), *([f"seed={seed}"] if seed is not None else [])]
-    how = student, decoder, int8, targets, n, beam, words, temperature
+    how = student, decoder, int8, targets, n, beam, words, temperature, tokens
     request = DistilRequest(teachers, out, text, reference, *how, changes, minutes, workers, resume, overwrite)
     run, measured = distil(request, console_audience())
     if run.interrupted:
         raise typer.Exit(130)
     if measured is not None:
         _say(measured, as_json)
-        remark(f"The student is in {out}; try: regard translate {out} --text …")
+        example = subject_of(open_teachers(teachers)[0]).example.format(out)
+        remark(f"The student is in {out}; try: regard {example}")
 
 
 def _report_again(folders: list[Path], out: Path | None, as_json: bool) -> None:
-    from regard.runs.distil.report import write_report
+    from regard.runs.distil.run import report_on
 
     if len(folders) != 1 or out is not None:
         raise Fault("--report measures one student again; name its folder alone: regard distil RUN --report.")
     with console_progress() as progress:
-        _say(write_report(folders[0], progress, remark), as_json)
+        _say(report_on(folders[0], progress, remark), as_json)
 
 
-def _say(report: "DistilReport", as_json: bool) -> None:
-    from regard.runs.distil.report import COLUMNS
-
+def _say(report: "Report", as_json: bool) -> None:
     if as_json:
         print_json(report.as_dict())
         return
-    say_table(COLUMNS, report.table())
+    say_table(report.columns, report.table())
     for note in report.notes():
         remark(note)

@@ -92,8 +92,8 @@ FuseWeight = Annotated[
 Draft = Annotated[
     str | None,
     typer.Option(
-        help="Speculate, with the same outputs in fewer passes: lookup, source, or a smaller model of the same tokens. "
-        "Greedy search unless sampled.",
+        help="Speculate, with the same outputs in fewer passes: lookup, source (translators), or a smaller model of "
+        "the same tokens. Greedy search unless sampled.",
         metavar="DRAFT",
     ),
 ]
@@ -115,7 +115,11 @@ Precision = Annotated[
 ]
 Engine = Annotated[
     Literal["auto", "torch", "ctranslate2", "onnx"],
-    typer.Option(help="Translation engine; auto uses an export in the model folder if there is one."),
+    typer.Option(help="Engine; auto uses an export in the model folder if there is one."),
+]
+TextEngine = Annotated[
+    Literal["auto", "torch", "onnx"],
+    typer.Option(help="Engine; auto uses an ONNX export in the model folder if there is one."),
 ]
 
 Workers = Annotated[

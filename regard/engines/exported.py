@@ -23,6 +23,7 @@ SHORTLIST, LISTED = "vmap.txt", "shortlist.npz"  # CTranslate2's, which fixes th
 RECORD = "export.json"
 _UNCOPIED = (RECIPE, SCORES, ABOUT, CERTAINTY, PLUGINS)  # files of a model folder that exports do not depend on
 _FORMAT = 1
+_WITH_GRAPHS = ("transformer", "gpt", "encoder", "bert")  # families
 
 
 class Record(BaseModel):
@@ -48,6 +49,12 @@ def write_record(folder: Path, quantisation: str, made_from: dict[str, str]) -> 
     write_file(folder / RECORD, record.model_dump_json(indent=1).encode())
 
 
+def refuse_family(family: str) -> None:
+    """Refuse a family that has no ONNX graphs."""
+    if family not in _WITH_GRAPHS:
+        raise Fault(f"ONNX exports need a Transformer, gpt, encoder or bert, but this model is of the family {family}.")
+
+
 def is_export(folder: Path) -> bool:
     """Return True if `regard export` made this folder."""
     return (folder / RECORD).is_file()
@@ -63,12 +70,12 @@ def read_export(folder: Path) -> dict[str, bytes]:
     record = read_record(folder)
     manifest = read_manifest(model)
     if any(checksum_of_file not in manifest.get(name, []) for name, checksum_of_file in record.made_from.items()):
-        raise Fault(f"{folder} was made before the model changed; {_again(folder, record)}.")
+        raise Fault(f"{folder} was made before the model changed; {again(folder, record)}.")
     for name in {SHORTLIST, LISTED} - record.files.keys():
         if (folder / name).exists():
-            raise Fault(f"{folder / name} is not in {RECORD}, so it cannot be trusted; {_again(folder, record)}.")
+            raise Fault(f"{folder / name} is not in {RECORD}, so it cannot be trusted; {again(folder, record)}.")
     return {
-        name: _read_checked(folder, name, [checksum_of_file], _again(folder, record))
+        name: _read_checked(folder, name, [checksum_of_file], again(folder, record))
         for name, checksum_of_file in record.files.items()
     }
 
@@ -136,10 +143,10 @@ def try_out(engine: _Translates, folder: Path) -> None:
         raise
     except Exception as error:  # errors of two C++ libraries on files that are intact but wrong
         reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-        raise Fault(f"{folder} cannot translate ({reason}); {_again(folder, read_record(folder))}.") from None
+        raise Fault(f"{folder} cannot translate ({reason}); {again(folder, read_record(folder))}.") from None
 
 
-def _again(folder: Path, record: Record | None = None) -> str:
+def again(folder: Path, record: Record | None = None) -> str:
     """Return the advice to repeat an export, with the options in its record."""
     options = []
     if record is not None:
@@ -157,9 +164,9 @@ def read_record(folder: Path) -> Record:
     try:
         record = Record.model_validate_json(read_regular_file(folder / RECORD))
     except (OSError, ValidationError):
-        raise Fault(f"{folder / RECORD} is damaged; {_again(folder)}.") from None
+        raise Fault(f"{folder / RECORD} is damaged; {again(folder)}.") from None
     if record.format != _FORMAT:
-        raise Fault(f"{folder} was made by another version of regard; {_again(folder)}.")
+        raise Fault(f"{folder} was made by another version of regard; {again(folder)}.")
     return record
 
 

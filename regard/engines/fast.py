@@ -12,7 +12,9 @@ from regard.engines.translated import Translated
 
 Named = Literal["ctranslate2", "onnx"]
 Choice = Literal["auto", "torch", "ctranslate2", "onnx"]
+TextChoice = Literal["auto", "torch", "onnx"]  # for models other than translators
 CALLED: dict[str, str] = {CTRANSLATE2: "CTranslate2", ONNX: "onnxruntime"}
+CANNOT = "%s cannot do {other}; omit it, or set {engine} to torch."
 _LOADERS = {  # loaders, imported on demand; the first with an export is used
     CTRANSLATE2: "regard.engines.ctranslate2.engine:load_engine",
     ONNX: "regard.engines.onnx.engine:load_engine",

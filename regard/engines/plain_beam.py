@@ -46,8 +46,13 @@ class PlainHypothesis:
         return self.total / divisor(options, len(self.scores))
 
 
-def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOptions) -> list[PlainHypothesis]:
-    """Return the best outputs, best first, of at most `limit` tokens including the end."""
+def plain_beam(
+    step: Step, limit: int, begin: int, end: int, options: DecodingOptions, must_end: bool = True
+) -> list[PlainHypothesis]:
+    """Return the best outputs, best first, of at most `limit` tokens including the end.
+
+    At its limit an output either `must_end` or is cut, without the score of an end.
+    """
     beam = options.beam
     count = 1 if beam == 1 and options.stop != "exhaustive" else 2 * beam
     living, finished = [PlainHypothesis([], [], [], 0.0)], list[PlainHypothesis]()
@@ -56,7 +61,7 @@ def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOp
         last = [hypothesis.tokens[-1] if hypothesis.tokens else begin for hypothesis in living]
         best = step(last, [hypothesis.row for hypothesis in living], count)
         length = len(living[0].tokens) + 1
-        if length < limit:
+        if length < limit or not must_end:
             ended, living = _continue(living, best, end, beam)
         else:
             ended, living = _broken_off(living, best, beam), []
@@ -69,6 +74,9 @@ def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOp
             )
             if options.stop == "first" or hope <= finished[-1].score(options):
                 break
+        if length >= limit:
+            finished = sorted([*finished, *living], key=lambda hypothesis: -hypothesis.score(options))[:beam]
+            break
     return finished[: options.n_best]
 
 
@@ -82,6 +90,8 @@ def _continue(
     for rank, place in enumerate(np.argsort(-sums, axis=None, kind="stable")[: 2 * beam].tolist()):
         row, column = divmod(place, ranks)
         token, value = int(best.tokens[row, column]), float(best.values[row, column])
+        if value == -np.inf:  # a token that is never written
+            continue
         if token != end and len(alive) < beam:
             alive.append(living[row].onward(token, value, best.attention[row], row))
         elif token == end and rank < beam:

@@ -54,7 +54,12 @@ def consistent_cross_entropy(
     states, weight, bias = _with_column(states, weight, bias)
     states, wanted = _without_padding(states, wanted)
     rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // (2 * weight.shape[0]))
-    return _Consistent.apply(states, weight, wanted, bias, label_smoothing, consistency, rows)
+    score_both = _score_both_fused if _can_fuse(states) else _score_both
+
+    def score(logits: Tensor, places: slice) -> tuple[Tensor, Tensor]:
+        return score_both(logits, wanted[places], label_smoothing, consistency, _exact(states))
+
+    return _Scored.apply(states, weight, bias, score, rows)
 
 
 class TeacherOutput(NamedTuple):
@@ -84,12 +89,13 @@ def taught_cross_entropy(
     rows = max(1, TAUGHT_PORTION.get(states.device.type, TAUGHT_PORTION["cpu"]) // weight.shape[0])
     layers = [_multiply(*teacher) for teacher in teachers]
 
-    def soft_targets(portion: slice) -> Tensor:
+    def score(logits: Tensor, places: slice) -> tuple[Tensor, Tensor]:
         dtype = _exact(states)
-        soft = [(layer(inputs[portion]).to(dtype) / temperature).softmax(-1) for inputs, layer in layers]
-        return soft[0] if len(soft) == 1 else torch.stack(soft).mean(0)
+        soft = [(layer(inputs[places]).to(dtype) / temperature).softmax(-1) for inputs, layer in layers]
+        targets = soft[0] if len(soft) == 1 else torch.stack(soft).mean(0)
+        return _score_taught(logits, wanted[places], label_smoothing, targets, share, temperature, dtype)
 
-    return _Taught.apply(states, weight, wanted, bias, label_smoothing, soft_targets, (share, temperature), rows)
+    return _Scored.apply(states, weight, bias, score, rows)
 
 
 def _with_column(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -135,59 +141,31 @@ class _Projected(torch.autograd.Function):
         return *_scale(ctx.saved_tensors, upstream[0]), None, None, None, None
 
 
-class _Consistent(torch.autograd.Function):
+class _Scored(torch.autograd.Function):
+    """Loss of logits that `score` turns into a summed loss and a gradient, given the slice of their places."""
+
     @staticmethod
     def forward(
         ctx: Any,
         states: Tensor,
         weight: Tensor,
-        wanted: Tensor,
         bias: Tensor | None,
-        smoothing: float,
-        consistency: float,
+        score: Callable[[Tensor, slice], tuple[Tensor, Tensor]],
         rows: int,
     ) -> Tensor:
-        score = _score_both_fused if _can_fuse(states) else _score_both
         inputs, layer = _multiply(states, weight, bias)
         sums = _Sums(weight.dtype)
-        for first in range(0, max(1, len(wanted)), rows):
-            portion, right = inputs[:, first : first + rows], wanted[first : first + rows]
-            loss, gradient = score(layer(portion), right, smoothing, consistency, _exact(states))
-            sums.add(loss, gradient @ layer.matrix, gradient.flatten(0, 1).T, portion.flatten(0, 1))
+        for first in range(0, max(1, states.shape[-2]), rows):
+            places = slice(first, first + rows)
+            portion = inputs[..., places, :]
+            loss, gradient = score(layer(portion), places)
+            sums.add(loss, gradient @ layer.matrix, gradient.flatten(0, -2).T, portion.flatten(0, -2))
         ctx.save_for_backward(*sums.gradients(states, weight, bias))
         return sums.loss
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        return *_scale(ctx.saved_tensors, upstream[0]), None, None, None, None, None
-
-
-class _Taught(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        states: Tensor,
-        weight: Tensor,
-        wanted: Tensor,
-        bias: Tensor | None,
-        smoothing: float,
-        soft_targets: Callable[[slice], Tensor],
-        teaching: tuple[float, float],
-        rows: int,
-    ) -> Tensor:
-        inputs, layer = _multiply(states, weight, bias)
-        sums = _Sums(weight.dtype)
-        for first in range(0, max(1, len(states)), rows):
-            portion = slice(first, first + rows)
-            logits, right = layer(inputs[portion]), wanted[portion]
-            loss, gradient = _score_taught(logits, right, smoothing, soft_targets(portion), *teaching, _exact(states))
-            sums.add(loss, gradient @ layer.matrix, gradient.T, inputs[portion])
-        ctx.save_for_backward(*sums.gradients(states, weight, bias))
-        return sums.loss
-
-    @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        return *_scale(ctx.saved_tensors, upstream[0]), None, None, None, None, None, None
+        return *_scale(ctx.saved_tensors, upstream[0]), None, None, None
 
 
 def _scale(gradients: Sequence[Tensor], factor: Tensor) -> Iterable[Tensor]:

@@ -8,6 +8,8 @@ from torch import Tensor
 
 TEXT = "text"  # name of the side that attentions of language models look from and at
 
+NEVER = -1e9  # added to the logit of a token that is never written
+
 # Memory between two readings: tensors by name, whose first axis is the rows.
 Memory = dict[str, Tensor]
 
@@ -43,6 +45,10 @@ class LanguageNetwork(Protocol):
     @property
     def output_vectors(self) -> Float[Tensor, "token width"]:
         """Rows of the output matrix V: the logit of a token is the product of its row with the state."""
+
+    @property
+    def output_biases(self) -> Float[Tensor, " token"] | None:
+        """Number added to the logit of each token, very low for tokens that are never written; None for zeros."""
 
     def begin(self, rows: int) -> Memory:
         """Return the memory before anything is read."""

@@ -1,4 +1,4 @@
-"""Teachers of a run: translators whose distributions it learns, word by word."""
+"""Teachers of a run: models of its task whose distributions it learns, word by word."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,11 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.model_folder import RECIPE
 from regard.base.recipe import Recipe
-from regard.verbs.translate.model import load_translation_model
+from regard.families import with_article
+from regard.loading import Loaded, load_as
+
+# Task -> the option that takes over another model's tokens.
+_OPTIONS = {"translation": "data.tokenisers_from", "language": "data.tokeniser.from"}
 
 
 def teachers_of(recipe: Recipe) -> list[Path]:
@@ -29,12 +33,17 @@ def with_teachers(recipe: Recipe, task: Any) -> Recipe:
     if not folders:
         return recipe
     training = recipe.training
-    models = [load_translation_model(folder, device=str(task.device)) for folder in folders]
+    models = [load_as(Loaded, folder, device=str(task.device)) for folder in folders]
     for folder, model in zip(folders, models, strict=True):
+        if model.recipe.task != recipe.task or not hasattr(model.task, "learn_from_teachers"):
+            raise Fault(
+                f"{folder} of training.teachers is {with_article(model.recipe.family)} for the task "
+                f"{model.recipe.task}; a teacher here is a network for the task {recipe.task}."
+            )
         if _tokens(task) != _tokens(model.task):
             raise Fault(
                 f"{folder} of training.teachers has other tokens than this model; "
-                f"set data.tokenisers_from to {folder}, or choose a teacher with the same tokens."
+                f"set {_OPTIONS[recipe.task]} to {folder}, or choose a teacher with the same tokens."
             )
     checksums = [str(model.fingerprint) for model in models]
     for folder, now, before in zip(folders, checksums, training.teacher_checksums or checksums, strict=True):
@@ -49,5 +58,6 @@ def with_teachers(recipe: Recipe, task: Any) -> Recipe:
 
 
 def _tokens(task: Any) -> list[dict[str, bytes]]:
-    """Return the files of both tokenisers, which are equal for equal tokens."""
-    return [task.source.files("source"), task.target.files("target")]
+    """Return the files of all tokenisers of a task, which are equal for equal tokens."""
+    names = [name for name in ("source", "target", "tokeniser") if hasattr(task, name)]
+    return [getattr(task, name).files(name) for name in names]

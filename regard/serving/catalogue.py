@@ -186,7 +186,7 @@ def open_models(folders: Sequence[Path], engine: Choice = "auto") -> list[Served
 
 def _open(name: str, folder: Path, engine: Choice) -> Served:
     is_translator = read_recipe(folder).get("task", "translation") == "translation"
-    model = ServedTranslator(name, folder, engine) if is_translator else ServedModel(name, folder)
+    model = ServedTranslator(name, folder, engine) if is_translator else ServedModel(name, folder, engine)
     if not model.can:
         raise Fault(f"The model {model.name} cannot be served: it gives {model.gives}.")
     return model

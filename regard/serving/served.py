@@ -83,13 +83,15 @@ class Served(ABC):
 class ServedModel(Served):
     """A model folder of any kind."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, engine: Choice = "auto") -> None:
         from regard.model import load
         from regard.serving.parts import pause_between_parts
         from regard.verbs.look.reasons import explained_verbs
 
         self.name, self.folder, self._model = name, folder, load(folder)
         pause_between_parts(self.model.task)
+        if engine == "torch":
+            self.model.exports["auto"] = None  # for requests that leave the engine to the server
         kind = TASKS[self.model.recipe.task]
         self.reads, self.gives, self.verb = input_kind(self.model.recipe), kind.gives, kind.verb
         self._explained = explained_verbs(self.model)

@@ -179,6 +179,34 @@ class TrainingOptions(Options):
         return self
 
 
+class TeacherOptions(TrainingOptions):
+    """Options for training a model that also learns the distributions of teachers: word-level distillation."""
+
+    teachers: list[str] = Field(
+        default=[],
+        description="Model folders with the same task and tokens, whose mean distribution at each place the model "
+        "learns too: word-level distillation.",
+    )
+    teacher_weight: float = Field(
+        default=0.5, ge=0, le=1, description="Share of the teachers' distribution in the loss; 0: they have no effect."
+    )
+    teacher_temperature: float = Field(
+        default=1.0,
+        gt=0,
+        le=100,
+        description="Temperature of both distributions when they are compared; above 1, unlikely tokens count more.",
+    )
+    teacher_checksums: list[str] | None = Field(
+        default=None, description="Checksums of the teachers' weights, noted when a run begins."
+    )
+
+    @model_validator(mode="after")
+    def _check_teachers(self) -> "TeacherOptions":
+        if self.teacher_checksums is not None and len(self.teacher_checksums) != len(self.teachers):
+            raise ValueError("teacher_checksums needs one for each of the teachers; omit it, and a new run notes them")
+        return self
+
+
 class MembersTraining(TrainingOptions):
     """Options for training several members of a small model as one stack of tensors."""
 

@@ -17,7 +17,8 @@ from regard.decoding.sampling import sample
 from regard.engines.onnx.export import export_onnx
 from regard.loading import Loaded, load_as
 from regard.tasks.language.batches import Prompts
-from regard.verbs.generate.continuing import PastEnds, stem_of
+from regard.verbs.generate.continuing import PastEnds
+from regard.verbs.generate.generated import stem_of
 
 pytestmark = pytest.mark.browser
 PROMPT, TOKENS, SEED = "b a c", 7, 4

@@ -110,6 +110,7 @@ def test_sampling_depends_on_its_seed(trained: Path, tmp_path: Path) -> None:
         (["MODEL", "en.txt", "-o", "no/out.tsv"], "There is no folder no"),
         (["MODEL", "en.txt", "-o", "there.tsv"], "exists already"),
         (["MODEL", "pt.txt", "-o", "out.tsv"], "is text in pt, which"),
+        (["MODEL", "ru.txt", "-o", "out.tsv"], "is text in ru, but"),
         (["MODEL", "empty.txt", "-o", "out.tsv"], "has no line to learn from"),
         (["MODEL", "en.txt", "-o", "out.tsv", "--top-k", "5"], "top_k has no effect without sample"),
         (["MODEL", "en.txt", "-o", "out.tsv", "--sample", "--noise"], "noise is for beam search"),
@@ -127,6 +128,9 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(
     for code in ("en", "pt"):
         Path(f"{code}.txt").write_text((trained.parent / f"small.{code}").read_text(encoding="utf-8"))
     Path("empty.txt").write_text("\n\n")
+    Path("ru.txt").write_text(
+        "Старый дом стоит на берегу широкой реки, и летом туда приезжают дети.\n" * 20, encoding="utf-8"
+    )
     Path("there.tsv").write_text("mine")
     before = sorted(Path.cwd().iterdir())
     given = [str(trained) if word == "MODEL" else word for word in arguments]

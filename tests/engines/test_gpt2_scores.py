@@ -16,7 +16,7 @@ import regard
 from regard.cli import main
 from regard.engines.gpt2.importing import import_gpt2
 from regard.seeing.gazes import see_prompt
-from regard.verbs.generate.continuing import Generated
+from regard.verbs.generate.generated import Generated
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.request import GenerateRequest, PromptRequest
 

@@ -291,15 +291,15 @@ def read_captions(path: Path) -> object:
     return read_captions(str(path))
 
 
-def make_export(kind: str, file: str) -> Make:
-    """Export a small translator for a fast engine."""
+def make_export(kind: str, file: str, toy: str = "transformer") -> Make:
+    """Export a small model for a fast engine."""
 
     def make(folder: Path) -> Path:
         from contextlib import redirect_stdout
 
         from regard.cli import main
 
-        run = make_toy("transformer", "recipe.toml")(folder).parent
+        run = make_toy(toy, "recipe.toml")(folder).parent
         with redirect_stdout(None):
             main(["export", str(run), "--to", kind, "--quantisation", "float32"])
         return run / kind / file
@@ -314,6 +314,14 @@ def load_export(path: Path) -> object:
 
     engine = load_fast(path.parent.parent, path.parent.name)
     return engine.translations(["a"], DecodingOptions(beam=1))
+
+
+def tag_by_export(path: Path) -> object:
+    """Load the export of a tagger, and tag a sentence."""
+    from regard.engines.onnx.reading import load_reader
+
+    reader = load_reader(path.parent.parent, "onnx")
+    return None if reader is None else reader.answers(["the bilo meta ."])
 
 
 def vouch_for_export(path: Path) -> None:

@@ -219,5 +219,15 @@ READERS: dict[str, Reader] = {
         models.load_export,
         models.vouch_for_export,
     ),
-    "export, ONNX": Reader(("engines.onnx.engine",), models.make_export("onnx", "encoder.onnx"), models.load_export),
+    "export, ONNX": Reader(
+        ("engines.onnx.engine", "engines.onnx.sessions"),
+        models.make_export("onnx", "encoder.onnx"),
+        models.load_export,
+    ),
+    "export, facts of a tagger": Reader(
+        ("engines.onnx.text_exports",),
+        models.make_export("onnx", "about.json", "tagging bert"),
+        models.tag_by_export,
+        models.vouch_for_export,
+    ),
 }

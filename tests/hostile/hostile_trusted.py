@@ -23,6 +23,8 @@ TRUSTED: dict[str, str] = {
     "runs.mono.for_run": _WORKING,
     "runs.mono.lines": _LINES,
     "runs.mono.machine": _LINES,
+    "runs.distil.plan": _WORKING,
+    "runs.distil.samples": _LINES,
     "runs.distil.teaching": _WORKING,
     "runs.distil.texts": _PREPARED,
     "console.lines": _LINES,

@@ -15,9 +15,12 @@ from regard.cli import main
 from regard.data.demo.corpus import pairs
 from regard.data.lines import read_lines
 from regard.families import check_recipe
-from regard.runs.distil.request import DistilRequest, open_teachers
-from regard.runs.distil.students import STUDENTS, count_parameters, student_data, student_recipe
-from regard.runs.distil.teaching import begin_teaching, nearest, teach
+from regard.runs.distil.plan import FOLDER, begin_teaching
+from regard.runs.distil.request import DistilRequest, count_parameters, open_teachers
+from regard.runs.distil.sizes import SHARES
+from regard.runs.distil.subjects import subject_of
+from regard.runs.distil.teaching import Teaching, nearest, teach
+from regard.runs.distil.translator_students import STUDENTS, student_data, student_recipe
 from regard.training.checkpoint import WEIGHTS, bytes_to_weights, read_folder, read_recipe, update_folder
 
 pytestmark = pytest.mark.usefixtures("no_curves")
@@ -59,7 +62,8 @@ def distilled(*words: str) -> int:
 def taught(request: DistilRequest) -> list[tuple[str, str]]:
     """Return the pairs that a request teaches."""
     teachers = open_teachers(request.teachers)
-    teaching = begin_teaching(request, teachers)
+    begin_teaching(request, teachers)
+    teaching = Teaching(request.out / FOLDER)
     teach(request, teachers, teaching, silent, ignore_remark)
     return list(zip(*(list(read_lines(file)) for file in teaching.train), strict=True))
 
@@ -156,12 +160,12 @@ def test_a_student_fills_its_share_of_the_teacher(student: str, trained: Path) -
     (small,) = open_teachers([trained])
     table = small.recipe.model_dump(exclude_none=True)
     table["model"] |= {"width": 256, "feed_forward": 1024, "heads": 4, "encoder_layers": 6, "decoder_layers": 6}
-    large = type(small)(small.folder, check_recipe(table), small.tokenisers)
+    large = type(small)(small.folder, check_recipe(table), small.files)
     request = DistilRequest([trained], Path("student"), student=student)
     data = student_data(large, (Path("a"), Path("b")), None)
     model = student_recipe(request, [large], data)["model"]
     whole = count_parameters(large.recipe, large)
-    share = STUDENTS[student].share
+    share = SHARES[student]
 
     def size(**changes: int) -> int:
         recipe = check_recipe({"task": "translation", "data": data, "model": model | changes})
@@ -251,6 +255,7 @@ REFUSED = [
     (["--set", "model.width=64"], "--text", "new.en", "a student must be smaller"),
     (["--set", "model.widht=64"], "--text", "new.en", "did you mean 'width'?"),
     (["--resume", "--overwrite"], "--text", "new.en", "give one of them"),
+    (["teacher"], "--text", "new.en", "The same teacher is named twice"),
 ]
 
 
@@ -299,11 +304,11 @@ def test_python_distils_too(teacher: Path) -> None:
         regard.distil("teacher", "new.en", out="student", quiet=True)
 
 
-def test_a_teacher_must_be_a_translator(tmp_path: Path) -> None:
+def test_a_teacher_must_be_a_network_that_can_teach(tmp_path: Path) -> None:
     recipe = b'family = "ngram"\n[data]\ntrain = "a.txt"\n'
     update_folder(tmp_path / "ngram", {"recipe.toml": recipe, WEIGHTS: b""})
-    with pytest.raises(Fault, match="use `regard generate`"):
-        open_teachers([tmp_path / "ngram"])
+    with pytest.raises(Fault, match="which cannot teach; teachers are networks for translation or language"):
+        subject_of(open_teachers([tmp_path / "ngram"])[0])
     with pytest.raises(Fault, match="no"):
         open_teachers([tmp_path / "nowhere"])
 

@@ -162,6 +162,12 @@ def test_a_draft_changes_no_text(tmp_path: Path, forgets: bool, past_end: bool) 
                 assert [text.score for text in drafted] == pytest.approx([text.score for text in texts])
 
 
+def test_a_language_model_has_no_source_to_copy(tmp_path: Path) -> None:
+    model: Any = gpt_in(tmp_path, context=12)
+    with pytest.raises(Fault, match="'source' copies what a translator reads"):
+        model.generate(PROMPTS, beam=1, draft="source")
+
+
 def test_a_draft_for_a_language_model_from_the_command_line(
     trained: Path, folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

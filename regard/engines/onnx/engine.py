@@ -5,32 +5,27 @@ of the time that others take. Each core works on its own sentence.
 """
 
 import math
-import os
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from regard.base.extras import importing
 from regard.base.faults import Fault, TextFault
-from regard.base.pauses import between_steps, has_pauses
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
 from regard.engines.beam_rules import first_unsupported
 from regard.engines.exported import LISTED, ONNX, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
+from regard.engines.onnx.sessions import in_threads, open_graph, run_graph
 from regard.engines.plain_beam import Best, PlainHypothesis, plain_beam
 from regard.engines.shortlist import Shortlist
 from regard.engines.token_rows import NOTHING, Row, Written, rows_of, translation_of
 from regard.engines.translated import Translated
 
 ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"
-_NAP = 0.01  # seconds between two checks for other work
 _OUTPUTS = ("best", "tokens", "end", "attention")  # of a step, besides the caches
 
 
@@ -57,20 +52,8 @@ def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
             shortlist = Shortlist.from_bytes((folder / LISTED).read_bytes(), target.size)
         except ValueError as error:
             raise Fault(f"{folder / LISTED} is damaged: {error}.") from None
-        listing = _Listing(_open(folder / CANDIDATES), shortlist, target.end)
-    return Graphs(_open(folder / ENCODER), _open(folder / STEP), target.size, listing)
-
-
-def _open(path: Path) -> Any:
-    with importing("onnx", "Translating with an ONNX export"):
-        import onnxruntime
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors
-    try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # its own exception types, without a common base
-        raise Fault(f"onnxruntime cannot read {path}: {str(error).splitlines()[0].rstrip('.')}.") from None
+        listing = _Listing(open_graph(folder / CANDIDATES), shortlist, target.end)
+    return Graphs(open_graph(folder / ENCODER), open_graph(folder / STEP), target.size, listing)
 
 
 @dataclass(frozen=True)
@@ -86,7 +69,7 @@ class _Listing:
         layer.
         """
         candidates = np.array([self.end, *sorted(self.shortlist.candidates(source) - {self.end})])
-        return candidates, _run(self.graph, {"candidates": candidates})
+        return candidates, run_graph(self.graph, {"candidates": candidates})
 
 
 @dataclass(frozen=True)
@@ -100,16 +83,11 @@ class Graphs:
 
     def read(self, source: Sequence[int]) -> "_Sentence":
         """Read a sentence, whose last token is its end."""
-        memory = _run(self.encoder, {"source": np.array([source]), "lengths": np.array([len(source)])})
+        memory = run_graph(self.encoder, {"source": np.array([source]), "lengths": np.array([len(source)])})
         if self.listing is None:
             return _Sentence(self.step, memory, self.tokens)
         candidates, layer = self.listing.of(source)
         return _Sentence(self.step, memory | layer, len(candidates), candidates)
-
-
-def _run(graph: Any, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    names = [output.name for output in graph.get_outputs()]
-    return dict(zip(names, graph.run(names, inputs), strict=True))
 
 
 class _Sentence:
@@ -142,13 +120,6 @@ def _begun(size: int | str) -> int:
     return {"row": 1, "past": 0}[size] if isinstance(size, str) else size
 
 
-def _await(future: "Future[list[PlainHypothesis]]") -> list[PlainHypothesis]:
-    """Wait for a search in another thread; meanwhile the caller may do other work."""
-    while has_pauses() and not wait([future], timeout=_NAP).done:
-        between_steps()
-    return future.result()
-
-
 class OnnxEngine:
     """An onnxruntime translator between the tokenisers of a model."""
 
@@ -167,7 +138,7 @@ class OnnxEngine:
         self.decoding = decoding  # the search set in the model's recipe
         self.longest = self.learnt = longest  # tokens of a text, including its end
         self.language = ""  # of the texts, if known
-        self._graphs, self._workers = graphs, workers or len(os.sched_getaffinity(0))
+        self._graphs, self._workers = graphs, workers
 
     def translate(
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
@@ -182,17 +153,11 @@ class OnnxEngine:
         # The longest come first, so that no core waits at the end.
         rows = sorted(rows_of(texts, self.source, self.longest, options), key=lambda row: -len(row.tokens))
         outputs = [[NOTHING] for _ in texts]
-        workers = ThreadPoolExecutor(self._workers)
-        try:
-            # Each in a copy of this context, so that searches in other threads also know when to stop.
-            futures = [workers.submit(copy_context().run, self._search, row, options) for row in rows]
-            for row, future in zip(rows, futures, strict=True):
-                outputs[row.number] = [
-                    self._write(row, hypothesis, options, explained and not place)
-                    for place, hypothesis in enumerate(_await(future))
-                ]
-        finally:
-            workers.shutdown(cancel_futures=True)  # an interruption does not wait for the rest
+        for row, hypotheses in in_threads(lambda row: self._search(row, options), rows, self._workers):
+            outputs[row.number] = [
+                self._write(row, hypothesis, options, explained and not place)
+                for place, hypothesis in enumerate(hypotheses)
+            ]
         return outputs
 
     def translations(

@@ -78,7 +78,12 @@ def _language_parts(task: GradientLanguage) -> Parts:
 def _classifier_parts(task: Classification) -> Parts:
     network = task.model
     _check_reader(network.reader)
-    about = {"kind": "classification", "classes": task.labels.classes, "longest": network.reader.options.longest}
+    about = {
+        "kind": "classification",
+        "classes": task.labels.classes,
+        "longest": network.reader.options.longest,
+        "framing": _framing(network.reader),
+    }
 
     def build(graph: Any, facts: dict[str, str], watched: bool) -> Any:
         with importing("onnx", "Writing an ONNX export"):
@@ -90,7 +95,12 @@ def _classifier_parts(task: Classification) -> Parts:
 
 def _masked_parts(task: MaskedTokens) -> Parts:
     network = task.model
-    about = {"kind": "masked", "mask": task.tokeniser.mask, "longest": network.reader.options.longest}
+    about = {
+        "kind": "masked",
+        "mask": task.tokeniser.mask,
+        "longest": network.reader.options.longest,
+        "framing": _framing(network.reader),
+    }
 
     def build(graph: Any, facts: dict[str, str], watched: bool) -> Any:
         with importing("onnx", "Writing an ONNX export"):
@@ -109,6 +119,7 @@ def _tagger_parts(task: Tagging) -> Parts:
         "tags": task.lexicon.tags,
         "shapes": SHAPES,
         "longest": network.options.longest,
+        "framing": _framing(network.reader),
         "chain": None if chain is None else {name: tensor.tolist() for name, tensor in chain.named_parameters()},
     }
     files = task.lexicon.files()
@@ -122,6 +133,13 @@ def _tagger_parts(task: Tagging) -> Parts:
         return tagger_graph(network, graph, facts, watched)
 
     return Parts({READER: build}, about, files)
+
+
+def _framing(reader: Any) -> dict[str, Any]:
+    """Return how many marks surround a text, and whether the middle of one that is too long is dropped."""
+    before, behind = reader.around
+    drops_middle = isinstance(reader, Bert) and reader.options.too_long == "ends"
+    return {"before": len(before), "behind": len(behind), "drops_middle": drops_middle}
 
 
 def _of_tokens(tokeniser: Tokeniser) -> dict[str, Any]:

@@ -25,11 +25,10 @@ from regard.kernels import available
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.gpt import memory as remembered
 from regard.models.gpt.options import GPTOptions, gpt_cost
-from regard.models.language import TEXT, Memory, Reading
+from regard.models.language import NEVER, TEXT, Memory, Reading
 from regard.models.parts import FeedForward, Residual
 
 DEVIATION = 0.02  # standard deviation of the initial weights (Radford et al. 2018, section 4.1)
-NEVER = -1e9  # added to the logit of a token that is never written
 
 
 class Block(nn.Module):
@@ -124,8 +123,7 @@ class GPT(nn.Module):
 
     def forgotten(self, read: int) -> int:
         """Return how many of `read` consecutive tokens are forgotten."""
-        at_once = self.context - self.context // 2
-        return max(0, -(-(read - self.context) // at_once)) * at_once
+        return self.options.forgotten(read)
 
     def read(self, tokens: Int[Tensor, "row time"], memory: Memory) -> Reading:
         """Read more tokens; whenever the context is full, forget its older half first."""
@@ -226,11 +224,12 @@ class GPT(nn.Module):
         self, states: Float[Tensor, "row time width"], wanted: Int[Tensor, "row time"]
     ) -> Float[Tensor, ""]:
         return projected_cross_entropy(
-            states.flatten(0, 1), self.output.weight, wanted.flatten(), label_smoothing=0.0, bias=self._bias()
+            states.flatten(0, 1), self.output.weight, wanted.flatten(), label_smoothing=0.0, bias=self.output_biases
         )
 
-    def _bias(self) -> Float[Tensor, " token"] | None:
-        """Return the bias that bars tokens that are never written."""
+    @property
+    def output_biases(self) -> Float[Tensor, " token"] | None:
+        """The bias that bars tokens that are never written."""
         if not self.never:
             return None
         bias = self.output.weight.new_zeros(len(self.output.weight))

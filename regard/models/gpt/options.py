@@ -71,6 +71,11 @@ class GPTOptions(Options):
         free = {"preset", "dropout", "attention_dropout", "when_full", "overlap"}
         return frozenset(free if self.positions == "learned" else free | {"context"})
 
+    def forgotten(self, read: int) -> int:
+        """Return how many of `read` consecutive tokens are forgotten if a full context forgets its older half."""
+        at_once = self.context - self.context // 2
+        return max(0, -(-(read - self.context) // at_once)) * at_once
+
     @model_validator(mode="before")
     @classmethod
     def _fill_from_preset(cls, values: Any) -> Any:

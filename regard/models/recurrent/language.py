@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
 from regard.models.cell_names import CellName
-from regard.models.language import Memory, Reading
+from regard.models.language import NEVER, Memory, Reading
 from regard.models.recurrent.dropout import LockedDropout, drop_words
 from regard.models.recurrent.layers import GATES, Stack
 
@@ -115,6 +115,13 @@ class RecurrentLanguage(nn.Module):
     @property
     def output_vectors(self) -> Float[Tensor, "token width"]:
         return self.output
+
+    @property
+    def output_biases(self) -> Float[Tensor, " token"]:
+        barred = torch.zeros_like(self.bias)
+        for token in self.never:
+            barred.narrow(0, token, 1).fill_(NEVER)  # an index would copy from the host, which a CUDA graph cannot do
+        return self.bias + barred
 
     def begin(self, rows: int) -> Memory:
         parts = _PARTS if self.options.cell == "lstm" else _PARTS[:1]

@@ -1,21 +1,24 @@
 """Requests for a distillation, and the teachers that they name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from regard.base.faults import Fault
 from regard.base.model_folder import WEIGHTS, read_manifest
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
-from regard.families.abilities import needs
+from regard.families import task_class
 from regard.families.model_folder import open_folder
-from regard.tasks.translation.options import TranslationRecipe
+from regard.models.shapes import ShapesOnly
+from regard.runs.open import parameters_of
 
-StudentName = Literal["base", "tiny", "micro"]
+StudentName = Literal["base", "tiny", "micro", "lstm", "gru", "ngram"]
 Decoder = Literal["attention", "ssru", "gru"]
 Targets = Literal["best", "n-best", "nearest", "reference"]
+# Options that only some tasks have.
+OPTIONS = ("text", "reference", "decoder", "int8", "targets", "n", "beam", "words", "temperature", "tokens", "workers")
 CANDIDATES = 4  # outputs of a teacher among which `nearest` chooses, or that `n-best` teaches
 
 
@@ -23,7 +26,8 @@ CANDIDATES = 4  # outputs of a teacher among which `nearest` chooses, or that `n
 class DistilRequest:
     """Request for a student, from the command line or Python; without a text, the teacher's training text is taught.
 
-    `words` is the share of the teachers' distribution in the loss, and `settings` change the student's recipe.
+    `words` is the share of the teachers' distribution in the loss, `tokens` is how much text language models write, and
+    `settings` change the student's recipe.
     """
 
     teachers: Sequence[Path]
@@ -38,6 +42,7 @@ class DistilRequest:
     beam: int | None = None
     words: float = 0.0
     temperature: float | None = None
+    tokens: int | None = None
     settings: Sequence[str] = ()
     minutes: float | None = None
     workers: int | None = None
@@ -47,7 +52,7 @@ class DistilRequest:
     def check(self) -> None:
         """Refuse options that contradict each other, or have no effect."""
         if not self.teachers:
-            raise Fault("Name a translator to learn from, as in `regard distil TEACHER -o RUN`.")
+            raise Fault("Name a model to learn from, as in `regard distil TEACHER -o RUN`.")
         if self.resume and self.overwrite:
             raise Fault("--resume continues a run and --overwrite replaces it; give one of them.")
         if self.n is not None and self.targets in ("best", "reference"):
@@ -72,16 +77,26 @@ class DistilRequest:
 
 @dataclass(frozen=True)
 class Teacher:
-    """A translator to learn from, without its weights."""
+    """A model to learn from, without its weights."""
 
     folder: Path
-    recipe: TranslationRecipe
-    tokenisers: tuple[Tokeniser, Tokeniser]
+    recipe: Any
+    files: Mapping[str, bytes]
 
     @cached_property
     def checksum(self) -> str:
         """Checksum of its weights file."""
         return read_manifest(self.folder)[WEIGHTS][0]
+
+    @cached_property
+    def tokenisers(self) -> tuple[Tokeniser, Tokeniser]:
+        """Its tokenisers; a model of one text has the same one twice."""
+        options = self.recipe.data.tokeniser
+        return tokenisers_in(self.files, options.full() if hasattr(options, "full") else options)
+
+    @cached_property
+    def parameters(self) -> int:
+        return count_parameters(self.recipe, self)
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -89,25 +104,31 @@ class Teacher:
 
     @property
     def tokens(self) -> list[dict[str, bytes]]:
-        """Files of both tokenisers."""
+        """Files of its tokenisers."""
         return [self.tokenisers[0].files("source"), self.tokenisers[1].files("target")]
 
 
+def count_parameters(recipe: Any, teacher: Teacher) -> int:
+    """Count the parameters of a recipe's network with a teacher's tokens, without making them."""
+    with ShapesOnly():
+        return parameters_of(task_class(recipe).build(recipe, teacher.files))
+
+
 def open_teachers(folders: Sequence[Path]) -> list[Teacher]:
-    """Open the teachers; refuse other models than translators, and translators that cannot teach together."""
-    teachers = [_open(folder) for folder in folders]
+    """Open the teachers; refuse models that cannot teach together."""
+    teachers = [Teacher(folder, *open_folder(folder)) for folder in folders]
     first = teachers[0]
+    if len({teacher.folder.resolve() for teacher in teachers}) < len(teachers):
+        raise Fault("The same teacher is named twice; name each once.")
     for other in teachers[1:]:
-        if other.languages != first.languages:
+        ours, theirs = first.recipe.task, other.recipe.task
+        if ours != theirs:
+            raise Fault(
+                f"{first.folder} is a model for {ours} and {other.folder} for {theirs}; teachers need one task."
+            )
+        if ours == "translation" and other.languages != first.languages:
             ours, theirs = ("-".join(teacher.languages) for teacher in (first, other))
             raise Fault(f"{first.folder} translates {ours} and {other.folder} {theirs}; teachers need equal languages.")
         if other.tokens != first.tokens:
             raise Fault(f"{other.folder} and {first.folder} have different tokens; choose teachers of one corpus.")
     return teachers
-
-
-def _open(folder: Path) -> Teacher:
-    recipe, files = open_folder(folder)
-    needs(recipe, "translate")
-    assert isinstance(recipe, TranslationRecipe)
-    return Teacher(folder, recipe, tokenisers_in(files, recipe.data.tokeniser))

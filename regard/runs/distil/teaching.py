@@ -13,43 +13,27 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import torch
-from pydantic import BaseModel
 
-from regard.base.checksums import file_checksum, read_record, write_record
-from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.processes import cores, map_in_order
 from regard.base.progress import Progress, Remark
 from regard.console.lines import TextInput
 from regard.data.lines import read_lines
 from regard.metrics.utilities import utility
+from regard.runs.distil.plan import teaching_plan
 from regard.runs.distil.request import DistilRequest, Teacher
 from regard.runs.distil.texts import TaughtFiles, write_sides, write_text
-from regard.verbs.translate.bulk.finishing import BulkJob, ShardTranslator, join
-from regard.verbs.translate.bulk.shards import Shard, cut_into_shards, number_of_shards, remove_shards, shard_folder
+from regard.verbs.translate.bulk.finishing import BulkJob, finish_here, join
+from regard.verbs.translate.bulk.shards import cut_into_shards, number_of_shards, remove_shards, shard_folder
 from regard.verbs.translate.bulk.workers import finish_shards
 from regard.verbs.translate.line_translator import LineJob
 from regard.verbs.translate.request import TranslateRequest
 from regard.verbs.translate.unfinished import hold_output
 
 Item = TypeVar("Item")
-FOLDER = "teaching"  # in the folder of a run
 NEARNESS = "chrf"  # how near an output is to its reference
 CHOSEN_AT_ONCE = 2_000  # pairs that one process chooses targets for at once
 FEW = 20_000  # pairs for which no worker process is worth starting
-
-
-class TeachingPlan(BaseModel):
-    """Record of what is taught, so that a resumed run is the same one."""
-
-    teachers: list[str]
-    checksums: list[str]
-    text: str | None
-    text_checksum: str | None
-    reference: str | None
-    targets: str
-    candidates: int
-    beam: int | None
 
 
 @dataclass(frozen=True)
@@ -57,10 +41,6 @@ class Teaching:
     """The folder of what a run is taught."""
 
     folder: Path
-
-    @property
-    def record(self) -> Path:
-        return self.folder / "plan.json"
 
     @property
     def translations(self) -> Path:
@@ -80,44 +60,6 @@ class Teaching:
         """Validation pairs that the teacher's run had held out, if it did."""
         files = self.texts.valid
         return files if all(file.exists() for file in files) else None
-
-
-def teaching_plan(request: DistilRequest, teachers: Sequence[Teacher]) -> TeachingPlan:
-    """Return the record of a request."""
-    return TeachingPlan(
-        teachers=[str(teacher.folder.resolve()) for teacher in teachers],
-        checksums=[teacher.checksum for teacher in teachers],
-        text=None if request.text is None else str(request.text.resolve()),
-        text_checksum=None if request.text is None else file_checksum(request.text),
-        reference=None if request.reference is None else file_checksum(request.reference),
-        targets=request.targets,
-        candidates=request.candidates,
-        beam=request.beam,
-    )
-
-
-def read_teaching_plan(folder: Path) -> TeachingPlan:
-    """Read the record of a distilled run; refuse another folder."""
-    record = Teaching(folder / FOLDER).record
-    if not record.exists():
-        raise Fault(f"{folder} is not a student of `regard distil`: there is no {record}.")
-    return read_record(TeachingPlan, record)
-
-
-def begin_teaching(request: DistilRequest, teachers: Sequence[Teacher]) -> Teaching:
-    """Make the folder, or open that of a run that is resumed; refuse one for something else."""
-    teaching, plan = Teaching(request.out / FOLDER), teaching_plan(request, teachers)
-    if teaching.record.exists():
-        before = read_record(TeachingPlan, teaching.record)
-        if changed := [name for name in TeachingPlan.model_fields if getattr(before, name) != getattr(plan, name)]:
-            raise Fault(
-                f"{request.out} was begun with another plan ({', '.join(changed)}); give the same teachers, text "
-                "and targets, or choose another --out."
-            )
-        return teaching
-    teaching.folder.mkdir(parents=True, exist_ok=True)
-    write_record(teaching.record, plan)
-    return teaching
 
 
 def teach(
@@ -158,25 +100,13 @@ def _translate(
         shards = cut_into_shards(source, number_of_shards(job.folder))
         job.folder.mkdir(exist_ok=True)
         if workers == 1:
-            _finish_here(job, shards, progress)
+            finish_here(job, shards, progress)
         else:
             finish_shards(job, shards, workers, progress).remark()
         join(job, shards, out, progress)
         remove_shards(job.folder)
     who = quantity(len(teachers), "teacher")
     remark(f"{who} wrote {quantity(request.candidates, 'translation')} of each sentence, in {out}")
-
-
-def _finish_here(job: BulkJob, shards: Sequence[Shard], progress: Progress) -> None:
-    """Finish all shards in this process."""
-    translator, before, whole = ShardTranslator(job), 0, sum(shard.lines.count for shard in shards)
-
-    def report(what: str, done: int, total: int | None) -> None:
-        progress(what, before + done, whole)
-
-    for shard in shards:
-        before = shard.lines.first
-        translator.finish(shard, report)
 
 
 def _line_job(request: DistilRequest, teachers: Sequence[Teacher], source: Path, on_gpu: bool) -> LineJob:
@@ -196,7 +126,7 @@ def _line_job(request: DistilRequest, teachers: Sequence[Teacher], source: Path,
 
 
 def _asked(request: DistilRequest, teachers: Sequence[Teacher]) -> dict[str, Any]:
-    return teaching_plan(request, teachers).model_dump()
+    return teaching_plan(request, teachers).model_dump(exclude={"tokens"})
 
 
 # Choosing targets

@@ -5,7 +5,7 @@ from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.files import refuse_missing_folder, whole_file
-from regard.base.progress import Progress, Remark
+from regard.base.progress import Progress
 from regard.base.recipe import Place, check
 from regard.console import refuse_existing
 from regard.data.corpora.mono import Writing
@@ -33,7 +33,6 @@ def back_translate(
     resume: bool,
     overwrite: bool,
     progress: Progress,
-    say: Remark,
 ) -> str:
     """Write pairs of machine text and the lines of `text` to `out`; return a sentence on what was kept and dropped.
 
@@ -42,7 +41,7 @@ def back_translate(
     work = out.resolve().with_name(f"{out.resolve().name}.unfinished")
     _check_place(text, out, work, resume, overwrite)
     job = MachineText(model, text, writing, workers)
-    job.check(say)
+    job.check()
     if overwrite and not resume:
         remove_work(work)
     make_folder(work)

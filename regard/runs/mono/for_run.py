@@ -49,7 +49,7 @@ def write_mono(data: PairData, folder: Path, progress: Progress, remark: Remark)
         make_folder(record.parent)
         with lock_folder(record.parent, progress):
             if not _is_made(text, job, record, files):
-                job.check(remark)
+                job.check()
                 side = "source" if text.way == "back" else "target"
                 remark(f"{text.file}: {text.model} writes a {side} for each line")
                 _write(text, job, record, files, progress)

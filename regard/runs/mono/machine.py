@@ -10,7 +10,7 @@ from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.model_folder import model_checksum, read_folder, read_recipe
-from regard.base.progress import Progress, Remark
+from regard.base.progress import Progress
 from regard.console.lines import TextInput
 from regard.data.corpora.hashes import fold
 from regard.data.corpora.languages import find_language
@@ -22,8 +22,8 @@ from regard.families import check_recipe
 from regard.families.abilities import needs
 from regard.runs.mono.lines import CleanLines, clean_lines
 from regard.runs.mono.noise import add_noise
-from regard.verbs.translate.bulk.finishing import BulkJob, ShardTranslator, join
-from regard.verbs.translate.bulk.shards import Shard, cut_into_shards, number_of_shards
+from regard.verbs.translate.bulk.finishing import BulkJob, finish_here, join
+from regard.verbs.translate.bulk.shards import cut_into_shards, number_of_shards
 from regard.verbs.translate.bulk.workers import finish_shards
 from regard.verbs.translate.line_translator import LineJob
 from regard.verbs.translate.request import TranslateRequest
@@ -58,8 +58,8 @@ class MachineText:
     def fingerprint(self) -> str:
         return model_checksum(self.model)
 
-    def check(self, remark: Remark) -> None:
-        """Refuse a model that does not translate, a missing text, and a text in the language that the model writes."""
+    def check(self) -> None:
+        """Refuse a model that does not translate, a missing text, and a text in another language than it reads."""
         reads, writes = self.languages
         if not self.text.is_file():
             raise Fault(f"There is no file {self.text}.")
@@ -67,7 +67,7 @@ class MachineText:
         if found == writes != reads:
             raise Fault(f"{self.text} is text in {writes}, which {self.model} writes; give it text in {reads} to read.")
         if found not in (None, reads) and len(reads) == 2:
-            remark(f"{self.text} looks like text in {found}, but {self.model} reads {reads}.")
+            raise Fault(f"{self.text} is text in {found}, but {self.model} reads {reads}; give it text in {reads}.")
 
     def write(self, work: Path, progress: Progress) -> "Written":
         """Translate the text inside the folder `work`, where an earlier try may have left a part; return the pairs."""
@@ -80,7 +80,7 @@ class MachineText:
         if self.workers > 1:
             finish_shards(job, shards, self.workers, progress)
         else:
-            _finish_here(job, shards, progress)
+            finish_here(job, shards, progress)
         join(job, shards, outputs, progress)
         return Written(lines, outputs, cleaned, self.writing)
 
@@ -114,18 +114,6 @@ class MachineText:
         return BulkJob(
             LineJob(self.model, request, writing.precision, TextInput(file=lines)), record, work / "outputs.shards"
         )
-
-
-def _finish_here(job: BulkJob, shards: list[Shard], progress: Progress) -> None:
-    """Finish all shards in this process."""
-    translator, whole, before = ShardTranslator(job), sum(shard.lines.count for shard in shards), 0
-
-    def report(what: str, done: int, total: int | None) -> None:
-        progress(what, before + done, whole)
-
-    for shard in shards:
-        translator.finish(shard, report)
-        before += shard.lines.count
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from regard.protocols import Measure, State
 from regard.tasks.base import Files
 from regard.tasks.language.batches import Prompts, Sentences, cut_sentences, sentences_of
 from regard.tasks.language.language_description import tokeniser_of
-from regard.tasks.language.language_task import LanguageTask, split_lines
+from regard.tasks.language.language_task import LanguageTask
+from regard.tasks.language.lines import split_lines
 from regard.tasks.language.measures import measure_scores
 from regard.tasks.language.options import CountedLanguageRecipe
 

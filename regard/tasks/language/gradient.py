@@ -41,6 +41,7 @@ from regard.tasks.language.streams import (
     training_windows,
     whole_stream,
 )
+from regard.tasks.language.teachers import LanguageTeachers
 from regard.tasks.text import words_of
 from regard.viewing.sides import Side
 
@@ -55,6 +56,7 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     carry_ends_with_epoch = True
     unit = "tokens"
+    teachers: LanguageTeachers | None = None
 
     def __init__(self, model: Any, tokeniser: Tokeniser, training: GradientLanguageTraining) -> None:
         super().__init__()
@@ -151,16 +153,27 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     # Learning
 
+    def learn_from_teachers(self, teachers: "Sequence[GradientLanguage]", weight: float, temperature: float) -> None:
+        """Learn also from what these models, with the same tokens, would write at each place."""
+        networks = [teacher.eval().requires_grad_(False).model for teacher in teachers]
+        self.teachers = LanguageTeachers(networks, weight, temperature)
+
     def loss(self, batch: StreamBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """Return Σ −log p over all tokens, plus their number times the penalties."""
-        options = self.training_options
+        """Return Σ −log p over all tokens, or that of distillation, plus their number times the penalties."""
         reading = self.model.read(batch.tokens, carry or self.model.begin(batch.rows))
-        nats = self.model.cross_entropy(reading.states, batch.wanted)
-        total = nats + batch.count * self._penalty(reading)
+        carried = reading.memory if self.model.carries else {}
+        if self.teachers is None:
+            learnt = nats = self.model.cross_entropy(reading.states, batch.wanted)
+        else:
+            learnt, remembered = self.teachers.loss(self.model, reading, batch, carry)
+            carried = carried | remembered
+            with torch.no_grad():
+                nats = self.model.cross_entropy(reading.states, batch.wanted)
+        total = learnt + batch.count * self._penalty(reading)
         tallies = {"perplexity": Tally((nats.detach(), float(batch.count)), perplexity)}
         # A longer or shorter span scales the learning rate in proportion (Merity et al. 2018, section 4.1).
-        rate = batch.tokens.shape[1] / self.span if options.vary_span else 1.0
-        return Loss(total, batch.count, tallies, reading.memory if self.model.carries else None, rate)
+        rate = batch.tokens.shape[1] / self.span if self.training_options.vary_span else 1.0
+        return Loss(total, batch.count, tallies, carried or None, rate)
 
     def _penalty(self, reading: Reading) -> Tensor:
         """Return α mean(m ⊙ h_t)² + β mean(h_t − h_{t−1})², m being the dropout mask (Merity et al. 2018, section

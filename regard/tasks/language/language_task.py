@@ -12,13 +12,13 @@ from torch import Tensor
 
 from regard.base.progress import Progress, Remark
 from regard.data.texts.prepare import PreparedText, prepare_text
-from regard.data.tokenisers.byte_pairs import BytePairTokeniser
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.tasks.base import Files
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.borrowing import borrowed_for, hashes_left_out
 from regard.tasks.language.language_description import tokeniser_of
+from regard.tasks.language.lines import decode_lines, encode_lines
 from regard.tasks.language.measures import MEASURES
 
 ENDLESS = 2**31 - 1  # limit of tokens to write if there is none
@@ -61,13 +61,7 @@ class LanguageTask:
 
     def read(self, inputs: Sequence[str]) -> Prompts:
         """Read prompts as people write them; a line break becomes an end token, as in the training text."""
-        return Prompts([self._encode_lines(text) for text in inputs])
-
-    def _encode_lines(self, text: str) -> list[int]:
-        if isinstance(self.tokeniser, BytePairTokeniser):  # a line break is an ordinary token to it
-            return self.tokeniser.encode(text)
-        first, *others = self.tokeniser.encode_all(text.split("\n"))
-        return [*first, *(token for line in others for token in (self.end, *line))]
+        return Prompts([encode_lines(self.tokeniser, text) for text in inputs])
 
     def limits(self, batch: Prompts, options: DecodingOptions) -> Int[Tensor, " row"]:
         """Return the limits of continuations: there is none."""
@@ -75,10 +69,4 @@ class LanguageTask:
 
     def write(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens; an end token becomes a line break."""
-        return "\n".join(self.tokeniser.decode(line) for line in split_lines(tokens, self.end))
-
-
-def split_lines(tokens: Sequence[int], end: int) -> list[Sequence[int]]:
-    """Return the tokens of each line, without the ends between them; one line more than there are ends."""
-    ends = [place for place, token in enumerate(tokens) if token == end]
-    return [tokens[first:last] for first, last in zip([0, *(place + 1 for place in ends)], [*ends, None], strict=True)]
+        return decode_lines(self.tokeniser, tokens)

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from regard.base.recipe import TextRecipe
 from regard.data.texts.options import LanguageModelData
 from regard.decoding.options import DecodingOptions
-from regard.training.options import CountingOptions, TrainingOptions, best_by
+from regard.training.options import CountingOptions, TeacherOptions, best_by
 
 USUAL_SPAN = 35
 
@@ -43,7 +43,7 @@ class CountedLanguageTraining(CountingOptions):
         return self
 
 
-class GradientLanguageTraining(TrainingOptions):
+class GradientLanguageTraining(TeacherOptions):
     """Training options for language models that learn by gradient from running text."""
 
     batch: int = Field(default=20, ge=1, le=2**16, description="Parts of the text read side by side.")

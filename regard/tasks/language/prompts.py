@@ -12,6 +12,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.language import LanguageNetwork, Memory
 from regard.protocols import TextVectors
 from regard.tasks.language.batches import Prompts
+from regard.tasks.language.lines import room_after
 from regard.tasks.language.streams import padded_rows
 from regard.tasks.text import text_vectors, words_of
 
@@ -32,14 +33,7 @@ def memory_of(network: LanguageNetwork, rows: Sequence[Sequence[int]], device: t
 
 def limits_within(context: int, batch: Prompts) -> Int[Tensor, " row"]:
     """Return how many tokens, including the end, may be written after each prompt until the context is full."""
-    for number, tokens in enumerate(batch.tokens):
-        if len(tokens) > context - 2:  # an end precedes it, and something must follow
-            raise TooLong(
-                number,
-                f"the prompt has {len(tokens):,} tokens, but a context of {context:,} leaves room for {context - 2:,}; "
-                "shorten it, or let the model forget the older half (when_full = forget).",
-            )
-    return torch.tensor([context - len(tokens) for tokens in batch.tokens])
+    return torch.tensor([room_after(len(tokens), context, number) for number, tokens in enumerate(batch.tokens)])
 
 
 def check_fits(network: LanguageNetwork, batch: Prompts) -> None:

@@ -1,6 +1,5 @@
 """The task of masked tokens: batches of text spans, tokens for masks as the answer, and attention to words."""
 
-import heapq
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,6 +26,7 @@ from regard.tasks.language.measures import perplexity
 from regard.tasks.masked.batches import MaskedBatch, MaskedRows, Spans, ordered_batches, shuffled_batches
 from regard.tasks.masked.masking import NOTHING, Vocabulary
 from regard.tasks.masked.options import MaskedRecipe
+from regard.tasks.masked.ways import SHOWN, best_ways
 from regard.tasks.text import inputs_of, text_vectors, words_of
 from regard.viewing.sides import Side
 
@@ -57,7 +57,6 @@ def measures_from_rows(sums: dict[str, Sums], how: str) -> dict[str, Measure]:
 
 
 SOURCE = "source"  # the side that attends to itself
-SHOWN = 10  # ways to fill the masks of a text that are shown
 _MEASURED_KEY = (0, 0)  # seed of masks for measuring: the same in every run
 
 
@@ -190,7 +189,7 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
             if not count:
                 raise TextFault(number, f"there is no {MASK} in it to fill.")
             names = [self.tokeniser.pieces(row) for row in tokens[:count].tolist()]
-            ways = _best_ways(names, likely[:count].tolist())
+            ways = best_ways(names, likely[:count].tolist())
             best = next(iter(ways))
             results.append(Answer(best, ways[best], ways))
         return results
@@ -229,19 +228,6 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
     def facts(self) -> dict[str, Any]:
         options = self.model.reader.options
         return {"vocabulary": self.tokeniser.size, "layers": options.layers, "longest": options.longest}
-
-
-def _best_ways(names: Sequence[Sequence[str]], probabilities: Sequence[Sequence[float]]) -> dict[str, float]:
-    """Return the most probable ways to fill masks, treated as independent, best first."""
-    ways = {"": 1.0}
-    for tokens, shares in zip(names, probabilities, strict=True):
-        longer = {
-            f"{way} {name}".strip(): before * after
-            for way, before in ways.items()
-            for name, after in zip(tokens, shares, strict=True)
-        }
-        ways = dict(heapq.nlargest(SHOWN, longer.items(), key=lambda way: way[1]))
-    return ways
 
 
 def _tokeniser_of(recipe: MaskedRecipe, files: Files) -> WordPieceTokeniser:

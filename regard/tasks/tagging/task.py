@@ -11,6 +11,7 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.tagging.files import TaggedSentence, read_input
+from regard.data.tagging.lengths import refuse_longer
 from regard.data.tagging.lexicon import LEXICON_FILE, PAD, SHAPES, UNKNOWN, FormTable, Lexicon, open_lexicon
 from regard.data.tagging.options import TaggingData
 from regard.data.tagging.prepare import PreparedTags, check_files_there, prepare_tags
@@ -161,13 +162,8 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
 
     def _check_length(self, words: int, pieces: int, what: str) -> None:
         """Refuse a sentence that is longer than the recipe allows or the network can read."""
-        most = self.model.reader.most_tokens()
-        if most is not None and pieces > most:
-            raise Fault(f"{what} of {pieces:,} word pieces, but this model reads {most:,} at most (model.longest).")
-        longest = {"data.longest": self.data.longest, "model.longest": getattr(self.model.options, "longest", words)}
-        name = min(longest, key=longest.__getitem__)
-        if words > longest[name]:
-            raise Fault(f"{what} of {words:,} words, but this model reads {longest[name]:,} at most ({name}).")
+        limits = {"data.longest": self.data.longest, "model.longest": getattr(self.model.options, "longest", words)}
+        refuse_longer(words, pieces, what, limits, self.model.reader.most_tokens())
 
     @torch.no_grad()
     def answers(self, batch: TagBatch) -> list[Tags]:

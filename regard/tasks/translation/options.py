@@ -8,33 +8,16 @@ from regard.base.recipe import TextRecipe, merge_tables, value_at
 from regard.data.corpora.options import Cleaning, PairData
 from regard.decoding.options import DecodingOptions
 from regard.models.translator_options import can_copy
-from regard.training.options import TextTraining
+from regard.training.options import TeacherOptions, TextTraining
 
 
-class TranslationTraining(TextTraining):
+class TranslationTraining(TeacherOptions, TextTraining):
     """Training options for translators."""
 
     consistency: float = Field(
         default=0.0,
         ge=0,
         description="Weight of R-Drop: each batch is passed twice, and the two outputs should agree; 0 is off.",
-    )
-    teachers: list[str] = Field(
-        default=[],
-        description="Model folders of translators with the same tokens, whose mean distribution at each place the "
-        "model learns too: word-level distillation.",
-    )
-    teacher_weight: float = Field(
-        default=0.5, ge=0, le=1, description="Share of the teachers' distribution in the loss; 0: they have no effect."
-    )
-    teacher_temperature: float = Field(
-        default=1.0,
-        gt=0,
-        le=100,
-        description="Temperature of both distributions when they are compared; above 1, unlikely tokens count more.",
-    )
-    teacher_checksums: list[str] | None = Field(
-        default=None, description="Checksums of the teachers' weights, noted when a run begins."
     )
     freeze: list[str] = Field(
         default=[],
@@ -57,11 +40,9 @@ class TranslationTraining(TextTraining):
     )
 
     @model_validator(mode="after")
-    def _check_teachers(self) -> "TranslationTraining":
+    def _check_objectives(self) -> "TranslationTraining":
         if self.teachers and self.consistency:
             raise ValueError("teachers and consistency are two objectives; omit one of them")
-        if self.teacher_checksums is not None and len(self.teacher_checksums) != len(self.teachers):
-            raise ValueError("teacher_checksums needs one for each of the teachers; omit it, and a new run notes them")
         return self
 
     @model_validator(mode="after")

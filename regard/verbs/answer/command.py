@@ -1,10 +1,11 @@
 """`regard answer`: one answer for each input, or a tag for each of its words."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -15,11 +16,16 @@ from regard.console.lines import TextInput
 from regard.tasks import TASKS
 
 if TYPE_CHECKING:
+    from regard.answers import Answer, Tags
+    from regard.base.recipe import Recipe
     from regard.data.stories.telling import Asked
+    from regard.engines.fast import TextChoice
+    from regard.engines.onnx.reading import OnnxReader
     from regard.loading import Loaded
-    from regard.protocols import Answer, Tags
     from regard.verbs.answer.tagging import TagSearch
     from regard.viewing.tags import TaggedWords
+
+    _Answering = Callable[[Sequence[Any]], Sequence[Answer | Tags]]
 
 _HOW_TO_BEGIN_ANEW = " An empty line begins another story."  # because a fact cannot be taken back
 
@@ -48,6 +54,7 @@ def command(
             "--tagger", help="A tagger for another column that the model reads, such as parts of speech; repeatable."
         ),
     ] = None,
+    engine: options.TextEngine = "auto",
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Refuse pictures of the wrong size instead of scaling them.")
     ] = False,
@@ -66,30 +73,91 @@ def command(
     A node, picture, text or drawing gets its class; a sentence gets a tag for each word. In a story, one fact per line,
     each line that ends with a question mark gets an answer; an empty line begins another story.
     """
-    from regard.loading import Loaded, load_able, load_as
-    from regard.verbs.answer.tagging import own_taggers, tag_search
-
     if out is not None:
         refuse_folder(out)
         refuse_existing(out, overwrite)
-    loaded = load_able(model, "answer")
-    _check_tags(loaded, model, spans, out)
-    sources = or_standard_input(inputs_after_model(inputs, text, loaded.recipe))
-    is_typed = len(sources) == 1 and sources[0].is_typed and out is None
-    taggers = [load_as(Loaded, folder) for folder in tagger or ()]
-    search = tag_search(loaded, beam, raw, taggers or (own_taggers(loaded) if raw else []))
-    answers = _answers(loaded, sources, search, is_typed, as_is)
+    asked = _Asked(model, inputs, text, raw, spans, out)
+    reader = _open_reader(model, engine, {"--beam": beam, "--tagger": tagger, "--as-is": as_is})
+    if reader is not None:
+        answers, is_typed = _answers_by_export(reader, asked)
+    else:
+        answers, is_typed = _answers_by_torch(asked, beam, tagger or [], as_is)
     if out is not None:
         _write_page(model, answers, out)
     else:
         _print_answers(answers, as_json, spans, is_typed)
 
 
+class _Asked(NamedTuple):
+    """Options of the command that every engine needs."""
+
+    model: Path
+    inputs: list[str] | None
+    text: list[str] | None
+    raw: bool
+    spans: bool
+    out: Path | None
+
+    def sources(self, recipe: "Recipe | None" = None) -> tuple[list[TextInput], bool]:
+        """Return the inputs, and True if a person types them."""
+        sources = or_standard_input(inputs_after_model(self.inputs, self.text, recipe))
+        return sources, len(sources) == 1 and sources[0].is_typed and self.out is None
+
+    def check_tags(self, tags_words: bool, has_spans: bool) -> None:
+        """Refuse options for tags if the model gives none."""
+        if self.spans and not has_spans:
+            raise Fault(f"--spans is for models whose tags mark spans; those of {self.model} do not.")
+        if self.out is not None and not tags_words:
+            raise Fault(f"--out is for models that tag each word; {self.model} does not.")
+
+
+def _open_reader(model: Path, engine: "TextChoice", others: dict[str, Any]) -> "OnnxReader | None":
+    """Load the export of the model, if it may be used; none of the other options has an effect on it."""
+    given = next((name for name, value in others.items() if value), None)
+    if engine == "torch" or (given and engine == "auto"):
+        return None
+    from regard.engines.fast import CALLED, CANNOT
+    from regard.engines.onnx.reading import load_reader
+
+    if given:
+        raise Fault((CANNOT % CALLED[engine]).format(other=given, engine="--engine"))
+    return load_reader(model, engine)
+
+
+def _answers_by_export(reader: "OnnxReader", asked: _Asked) -> tuple[Iterator["Answer | Tags"], bool]:
+    """Return the answers of an export, and True if a person types the inputs."""
+    from regard.verbs.answer.batching import answer_each
+
+    asked.check_tags(reader.tags_words, reader.has_spans)
+    sources, is_typed = asked.sources()
+    answer = partial(reader.answers, raw=asked.raw)
+    items = (text for source in sources for text in source.inputs())
+    return (_answers_as_typed(answer, items) if is_typed else answer_each(answer, items)), is_typed
+
+
+def _answers_by_torch(
+    asked: _Asked, beam: int | None, tagger: list[Path], as_is: bool
+) -> tuple[Iterator["Answer | Tags"], bool]:
+    """Return the answers of the model, and True if a person types the inputs."""
+    from regard.loading import Loaded, load_able, load_as
+    from regard.tasks.tagging.task import Tagging
+    from regard.verbs.answer.tagging import own_taggers, tag_search
+
+    loaded = load_able(asked.model, "answer")
+    tags_words = isinstance(loaded.task, Tagging)
+    asked.check_tags(tags_words, tags_words and loaded.task.has_spans)
+    sources, is_typed = asked.sources(loaded.recipe)
+    taggers = [load_as(Loaded, folder) for folder in tagger]
+    search = tag_search(loaded, beam, asked.raw, taggers or (own_taggers(loaded) if asked.raw else []))
+    return _answers(loaded, sources, search, is_typed, as_is), is_typed
+
+
 def _answers(
     model: "Loaded", sources: list[TextInput], search: "TagSearch", is_typed: bool, as_is: bool
 ) -> Iterator["Answer | Tags"]:
     """Return the answers to the inputs; a file may hold several stories or drawings."""
-    from regard.verbs.answer.run import answer_each
+    from regard.verbs.answer.batching import answer_each
+    from regard.verbs.answer.run import answer_batch
     from regard.verbs.pictures import mark_as_is, with_remarks
 
     reads = TASKS[model.recipe.task].reads
@@ -98,12 +166,13 @@ def _answers(
     if reads == "drawing":
         items = _drawings(model, items)
     items = mark_as_is(model.task, items) if as_is else with_remarks(model.task, items, remark)
+    answer = partial(answer_batch, model.task, search=search)
     if is_typed:
         typed = items if questions is None else (question.text for question in questions)
-        return _answers_as_typed(model.task, typed, search, "" if questions is None else _HOW_TO_BEGIN_ANEW)
+        return _answers_as_typed(answer, typed, "" if questions is None else _HOW_TO_BEGIN_ANEW)
     if questions is not None:
-        return _answers_to_stories(model.task, questions, search)
-    return answer_each(model.task, items, search)
+        return _answers_to_stories(answer, questions)
+    return answer_each(answer, items)
 
 
 def _print_answers(answers: Iterable["Answer | Tags"], as_json: bool, spans: bool, is_typed: bool) -> None:
@@ -128,20 +197,18 @@ def _drawings(model: "Loaded", files: Iterable[str]) -> Iterator[Any]:
         yield from model.task.reader.drawings_in(file)
 
 
-def _answers_as_typed(task: Any, inputs: Iterable[Any], search: "TagSearch", advice: str) -> Iterator["Answer | Tags"]:
+def _answers_as_typed(answer: "_Answering", inputs: Iterable[Any], advice: str = "") -> Iterator["Answer | Tags"]:
     """Yield the answer to each input as soon as it is typed; a bad input gets a remark, and the next may follow."""
-    from regard.verbs.answer.run import answer_batch
-
     for item in inputs:
         try:
-            yield from answer_batch(task, [item], search)
+            yield from answer([item])
         except TextFault as fault:
             remark(f"{fault.without_number()}{advice}")
 
 
-def _answers_to_stories(task: Any, questions: Iterable["Asked"], search: "TagSearch") -> Iterator["Answer | Tags"]:
+def _answers_to_stories(answer: "_Answering", questions: Iterable["Asked"]) -> Iterator["Answer | Tags"]:
     """Yield the answers to questions about stories; errors name the line of the question."""
-    from regard.verbs.answer.run import answer_each
+    from regard.verbs.answer.batching import answer_each
 
     places: list[str] = []
 
@@ -151,7 +218,7 @@ def _answers_to_stories(task: Any, questions: Iterable["Asked"], search: "TagSea
             yield question.text
 
     try:
-        yield from answer_each(task, texts(), search)
+        yield from answer_each(answer, texts())
     except TextFault as fault:
         raise Fault(f"{places[fault.number]}: {fault.sentence}") from None
 
@@ -167,16 +234,6 @@ def _remark_dropped(counts: Sequence[int]) -> None:
             f"{len(longer):,} of {len(counts):,} questions are about more facts than the model remembers; "
             "the first facts of these stories are dropped."
         )
-
-
-def _check_tags(loaded: "Loaded", folder: Path, spans: bool, out: Path | None) -> None:
-    """Refuse options for tags if the model gives none."""
-    from regard.tasks.tagging.task import Tagging
-
-    if spans and not (isinstance(loaded.task, Tagging) and loaded.task.has_spans):
-        raise Fault(f"--spans is for models whose tags mark spans; those of {folder} do not.")
-    if out is not None and not isinstance(loaded.task, Tagging):
-        raise Fault(f"--out is for models that tag each word; {folder} does not.")
 
 
 def _line(answer: "Answer | Tags", spans: bool) -> str:

@@ -118,7 +118,7 @@ def _named_tagger(model: Asked, name: str) -> Any:
 
 
 def _key(body: AnswerBody) -> Hashable:
-    return body.beam, body.raw, body.as_is, *body.taggers
+    return body.beam, body.raw, body.engine, body.as_is, *body.taggers
 
 
 def _work(question: Question[AnswerBody]) -> list[DoorAnswer]:

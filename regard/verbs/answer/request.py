@@ -7,7 +7,8 @@ from pydantic import Field
 
 from regard.base.recipe import Options
 from regard.base.requests.fields import Base64, Count, InHand, content_of
-from regard.base.requests.rules import VerbRequest
+from regard.base.requests.rules import Clash, VerbRequest
+from regard.engines.fast import CANNOT, TextChoice
 from regard.verbs.transcribe.request import SoundInput
 
 
@@ -39,6 +40,7 @@ class AnswerRequest(VerbRequest):
     """Inputs to answer, one answer for each."""
 
     verb, items = "answer", "inputs"
+    rules = (Clash("engine", ("beam", "tagger"), CANNOT % "onnxruntime", values=("onnx",)),)
 
     inputs: list[Input | InHand] = Field(
         min_length=1, description="What the model reads: texts, words, node numbers, pictures, drawings."
@@ -54,6 +56,9 @@ class AnswerRequest(VerbRequest):
         default=None,
         description="The tagger for another column that the model reads, such as parts of speech, or one for each "
         "column; by default those of the served models that give matching tags.",
+    )
+    engine: TextChoice = Field(
+        default="auto", description="Engine for models that read text; auto uses an ONNX export if there is one."
     )
     as_is: bool = Field(default=False, description="Refuse pictures of the wrong size instead of scaling them.")
 

@@ -13,7 +13,8 @@ from regard.console import is_live, options, remark
 from regard.console.inputs import inputs_after_model
 
 if TYPE_CHECKING:
-    from regard.verbs.generate.continuing import Generated
+    from regard.verbs.generate.exported import ExportedLanguage
+    from regard.verbs.generate.generated import Generated
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.generate.request import GenerateRequest
     from regard.verbs.generate.telling import WrittenToken
@@ -48,6 +49,7 @@ def command(
     length_penalty: options.LengthPenalty = None,
     n_best: options.NBest = None,
     draft: options.Draft = None,
+    engine: options.TextEngine = "auto",
     settings: options.Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object for each text.")] = False,
 ) -> None:
@@ -64,7 +66,7 @@ def command(
     drawing |= sampling
     flags = ({"past_end": True} if past_end else {}) | ({"when_full": when_full} if when_full else {})
     options_by_name: dict[str, object] = {"tokens": tokens, "samples": samples, "beam": beam, "n_best": n_best}
-    options_by_name |= {"length_penalty": length_penalty, "draft": draft}
+    options_by_name |= {"length_penalty": length_penalty, "draft": draft, "engine": engine}
     fields = {name: value for name, value in options_by_name.items() if value is not None}
     fields |= {name: table.pop(name) for name in options_by_name if name in table and name not in fields}
     request = GenerateRequest.read(
@@ -77,12 +79,22 @@ def command(
         },
         OptionNames(),
     )
+    _print(_open(model, request), request, as_json)
+
+
+def _open(folder: Path, request: "GenerateRequest") -> "LanguageModel | ExportedLanguage":
+    """Open the export of a model if it may and can be used, else the model."""
+    if request.engine != "torch":
+        from regard.verbs.generate.exported import load_exported
+
+        if (exported := load_exported(folder, request)) is not None:
+            return exported
     from regard.verbs.opening import model_in
 
-    _print(cast("LanguageModel", model_in(model, verb="generate")), request, as_json)
+    return cast("LanguageModel", model_in(folder, verb="generate"))
 
 
-def _print(model: "LanguageModel", request: "GenerateRequest", as_json: bool) -> None:
+def _print(model: "LanguageModel | ExportedLanguage", request: "GenerateRequest", as_json: bool) -> None:
     """Print the texts; a single text for a person at a terminal is printed token by token."""
     if not as_json and len(request.prompt) == 1 and (request.samples or 1) == 1 and is_live(sys.stdout):
         _write_aloud(model, request)
@@ -93,12 +105,10 @@ def _print(model: "LanguageModel", request: "GenerateRequest", as_json: bool) ->
             _remark_on(text)
 
 
-def _write_aloud(model: "LanguageModel", request: "GenerateRequest") -> None:
+def _write_aloud(model: "LanguageModel | ExportedLanguage", request: "GenerateRequest") -> None:
     """Print a text while it is written, then the rest of it and the other texts of a beam."""
-    from regard.verbs.generate.continuing import stem_of
-
     (prompt,) = request.prompt
-    printed = stem_of(prompt, model.task.write(model.task.read([prompt]).tokens[0]))
+    printed = model.stem(prompt)
     print(printed, end="", flush=True)
 
     def tell(token: "WrittenToken") -> None:

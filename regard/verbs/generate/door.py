@@ -26,7 +26,7 @@ from regard.base.requests.fields import Held
 from regard.verbs.generate.request import LOOKUP, GenerateRequest, PromptRequest
 
 if TYPE_CHECKING:
-    from regard.verbs.generate.continuing import Generated
+    from regard.verbs.generate.generated import Generated
 
 
 class GenerateBody(GenerateRequest, ModelBody):

@@ -68,6 +68,8 @@ def drafting_for(model: Loaded, request: GenerateRequest) -> Drafting | None:
         return None
     if obstacle := speculation_obstacle(model.task):
         raise Fault(f"A draft cannot be used, because {obstacle}; omit it.")
+    if draft == "source":
+        raise Fault("The draft 'source' copies what a translator reads; give a language model 'lookup', or a model.")
     refuse_coarse(model.task.parameters())
     student = None if draft == LOOKUP else _student(model, draft)
     return Drafting(SpeculatingLanguage(model.task), student, Counts())

@@ -12,7 +12,8 @@ from regard.decoding.filters import distribution
 from regard.decoding.following import log_probabilities_after
 from regard.decoding.options import DecodingOptions, DrawOptions, SamplingOptions
 from regard.tasks.language.language_task import ENDLESS
-from regard.verbs.generate.continuing import Continues, Forgets, read_prompts, stem_of
+from regard.verbs.generate.continuing import Continues, read_prompts
+from regard.verbs.generate.generated import Forgets, stem_of
 from regard.verbs.generate.request import PromptRequest
 from regard.verbs.generate.telling import BROKEN, Teller, WrittenToken, last_line
 

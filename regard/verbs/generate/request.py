@@ -7,6 +7,7 @@ from pydantic import Field
 from regard.base.requests.fields import Count, InHand, LengthPenalty, Texts
 from regard.base.requests.rules import Clash, ClashInside, VerbRequest
 from regard.decoding.options import DrawOptions
+from regard.engines.fast import CANNOT, TextChoice
 from regard.verbs.searches import OF_BEAMS, SearchTable
 
 _OF_BEAM_SEARCH = ("beam", "length_penalty", "n_best")
@@ -41,6 +42,7 @@ class GenerateRequest(VerbRequest):
     verb, items = "generate", "prompt"
     rules = (
         *(Clash(draws, _OF_BEAM_SEARCH, _DRAWN % draws) for draws in ("sample", "samples")),
+        Clash("engine", ("draft",), CANNOT % "onnxruntime", values=("onnx",)),
         *(ClashInside(draws, "search", OF_BEAMS, _DRAWN % draws) for draws in ("sample", "samples")),
     )
 
@@ -64,6 +66,7 @@ class GenerateRequest(VerbRequest):
     search: SearchTable = Field(
         default_factory=dict, description="Other search options, as in the decoding table of a recipe."
     )
+    engine: TextChoice = Field(default="auto", description="Engine; auto uses an ONNX export if there is one.")
     draft: str | InHand | None = Field(
         default=None,
         description="Speculate with a draft: lookup, or a smaller model with the same vocabulary. It gives the same "

@@ -1,12 +1,13 @@
-"""Reporting a text token by token while it is written."""
+"""Reporting a text token by token while it is written; imports no torch."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
-from regard.protocols import State, Stepwise
+    from regard.protocols import State, Stepwise
 
 BROKEN = "\N{REPLACEMENT CHARACTER}"  # at the end of a text whose last letter is incomplete
 _LOOKED_BACK = 512  # tokens of a line that decide how the next one is written
@@ -27,15 +28,15 @@ class WrittenToken:
 class Overheard:
     """A task whose search writes one row; calls `heard` with each token once the search asks for the next one."""
 
-    def __init__(self, task: Stepwise, heard: Callable[[int, float], None]) -> None:
+    def __init__(self, task: "Stepwise", heard: Callable[[int, float], None]) -> None:
         self._task, self._heard = task, heard
         self._last: Tensor | None = None  # the scores for the place of the next token
         self.begin, self.end = task.begin, task.end
 
-    def start(self, batch: Any) -> State:
+    def start(self, batch: Any) -> "State":
         return self._task.start(batch)
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens: "Tensor", state: "State") -> "tuple[Tensor, State]":
         if self._last is not None:
             token = int(tokens)
             self._heard(token, float(self._last[0, token]))

@@ -10,14 +10,13 @@ import torch
 from torch import Tensor
 
 from regard.attention.alignments import links
-from regard.attention.editing import is_edited
 from regard.attention.watch import count_gazes, watching, without_watching
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.notebook import Results
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.output import Hypothesis
-from regard.engines.fast import CALLED, Choice, FastEngine, load_fast
+from regard.engines.fast import Choice, FastEngine, load_fast
 from regard.engines.translated import Alignment, Translated
 from regard.families.abilities import needs
 from regard.loading import Loaded, load_as
@@ -26,6 +25,7 @@ from regard.tasks.translation.forcing import force_batch, forced_scores, forced_
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
+from regard.verbs.exports import export_of
 from regard.verbs.place_names import name_rows
 from regard.verbs.translate.certainty import Certainty, certainty_in
 from regard.verbs.translate.plan import Piece, Plan, plan_for
@@ -52,7 +52,6 @@ class TranslationModel(Loaded):
         super().__init__(task, recipe)
         self.others = [other.eval() for other in others]
         self.certainty: Certainty | None = None
-        self._exports: dict[Choice, FastEngine | None] = {}
 
     def take_files(self, files: Mapping[str, bytes], folder: Path) -> None:
         self.certainty = certainty_in(files, folder)
@@ -97,21 +96,8 @@ class TranslationModel(Loaded):
         return [numbers[piece] for piece in pieces]
 
     def export(self, engine: Choice) -> FastEngine | None:
-        """Return the engine of the folder's export; None for torch, or for auto without an export.
-
-        Exports do not run the model's modules, so only torch can be edited.
-        """
-        if is_edited():
-            if engine in CALLED:
-                raise Fault(f"{CALLED[engine]} does not run the model's modules, so it cannot be edited; use torch.")
-            return None
-        if self.folder is None:
-            if engine in CALLED:
-                raise Fault(f"This model does not come from a folder with an export for {CALLED[engine]}; use torch.")
-            return None
-        if engine not in self._exports:
-            self._exports[engine] = load_fast(self.folder, engine)
-        return self._exports[engine]
+        """Return the engine of the folder's export; None for torch, or for auto without an export."""
+        return export_of(self, engine, load_fast)
 
     @property
     def learnt(self) -> int:

@@ -10,7 +10,7 @@ from regard.base.faults import Fault
 from regard.base.requests.fields import Count, Held, LengthPenalty, Phrase, Texts
 from regard.base.requests.rules import Clash, ClashInside, Need, NoMore, OfOneText, OneForEach, VerbRequest
 from regard.decoding.options import DrawOptions
-from regard.engines.fast import CALLED, Choice
+from regard.engines.fast import CALLED, CANNOT, Choice
 from regard.verbs.searches import OF_BEAMS, SearchTable
 
 LongTexts = Literal["split", "truncate", "refuse"]
@@ -95,7 +95,7 @@ class TranslateRequest(VerbRequest):
             Clash(
                 "engine",
                 BEYOND_A_PLAIN_BEAM,
-                f"{called} cannot do {{other}}; omit it, or set {{engine}} to torch.",
+                CANNOT % called,
                 values=(engine,),
             )
             for engine, called in CALLED.items()

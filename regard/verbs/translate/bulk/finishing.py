@@ -6,7 +6,7 @@ both exist and agree, and in every other state it is resumed.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -128,6 +128,18 @@ class ShardTranslator:
             mark = Mark(asked=record, read=file.read, written=file_checksum(unfinished.text))
             write_record(self.job.mark_place(shard), mark)
         return translator.long_lines
+
+
+def finish_here(job: BulkJob, shards: Sequence[Shard], progress: Progress) -> None:
+    """Finish all shards in this process, one after another."""
+    translator, before, whole = ShardTranslator(job), 0, sum(shard.lines.count for shard in shards)
+
+    def report(what: str, done: int, total: int | None) -> None:
+        progress(what, before + done, whole)
+
+    for shard in shards:
+        translator.finish(shard, report)
+        before += shard.lines.count
 
 
 def join(job: BulkJob, shards: list[Shard], out: Path, progress: Progress) -> None:

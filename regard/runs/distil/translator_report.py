@@ -1,24 +1,22 @@
 """Report on a student: scores, size, speed and attention, each beside its teacher's."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from regard.base.faults import Fault
-from regard.base.files import finite, write_file
+from regard.base.files import finite
 from regard.base.model_folder import WEIGHTS
 from regard.base.progress import Progress, Remark
 from regard.runs.distil.agreement import Agreement, attention_agreement
+from regard.runs.distil.plan import TeachingPlan
 from regard.runs.distil.speed import Contender, cpu_speeds
-from regard.runs.distil.teaching import read_teaching_plan
 from regard.runs.kept_scores import keep_scores
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.model import TranslationModel, load_translation_model
 
-REPORT = "distilled.json"  # in the folder of a run
 METRICS = ("bleu", "chrf")
 WATCHED = 500  # pairs whose attention is compared, and as many to choose where a student looks
 COLUMNS = ("model", "beam", "bleu", "chrf", "parameters", "MB", "MB in 8 bits", "ms alone", "1 core", "2 cores")
@@ -39,7 +37,7 @@ class ModelRow:
 
 
 @dataclass(frozen=True)
-class DistilReport:
+class TranslatorReport:
     """Measurements of a student and its teachers."""
 
     split: str
@@ -49,6 +47,7 @@ class DistilReport:
     agreement: Agreement | None
     targets: str
     words: float
+    columns: ClassVar[Sequence[str]] = COLUMNS
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON has it."""
@@ -57,7 +56,7 @@ class DistilReport:
         return finite(vars(self) | {"rows": rows, "agreement": agreement})
 
     def table(self) -> list[list[str]]:
-        """Return the cells of the report's table, row by row, for COLUMNS."""
+        """Return the cells of the report's table, row by row."""
         return [_cells(row) for row in self.rows]
 
     def notes(self) -> list[str]:
@@ -91,9 +90,8 @@ def _cells(row: ModelRow) -> list[str]:
     ]
 
 
-def write_report(folder: Path, progress: Progress, remark: Remark) -> DistilReport:
-    """Measure a student and its teachers, and write the report into the student's folder."""
-    plan = read_teaching_plan(folder)
+def measure_translators(folder: Path, plan: TeachingPlan, progress: Progress, remark: Remark) -> TranslatorReport:
+    """Measure a student and its teachers."""
     teachers = [_load(Path(name)) for name in plan.teachers]
     student = _load(folder)
     data, choosing = _test_data(student, folder)
@@ -132,7 +130,7 @@ def write_report(folder: Path, progress: Progress, remark: Remark) -> DistilRepo
     second = teachers[1].task if len(teachers) > 1 else None
     pairs = data.pairs[:WATCHED]
     agreement = attention_agreement(teachers[0].task, student.task, pairs, choosing or pairs, second)
-    report = DistilReport(
+    return TranslatorReport(
         data.split or "test",
         len(data.sources),
         measured.engine,
@@ -141,8 +139,6 @@ def write_report(folder: Path, progress: Progress, remark: Remark) -> DistilRepo
         plan.targets,
         student.recipe.training.teacher_weight if student.recipe.training.teachers else 0.0,
     )
-    write_file(folder / REPORT, json.dumps(report.as_dict(), indent=1, ensure_ascii=False).encode())
-    return report
 
 
 def _load(folder: Path) -> TranslationModel:
