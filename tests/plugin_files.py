@@ -38,6 +38,7 @@ def forget_plugins() -> None:
     """Forget the loaded plugins, as if this process had just started."""
     for function in (plugins._load, plugins._call, plugins._installed, plugins.installed_entry_points, recipe_class):
         function.cache_clear()
+    plugins._distribution_of.cache_clear()
     plugins._registered.clear()
     os.environ[plugins.VARIABLE] = ""
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from huggingface_hub import ModelCard
 from test_documents import command_lines, parsed
-from toys import TOYS, open_trained_toy
+from toys import EACH_TASK, open_trained_toy
 
 from regard.cli import main
 from regard.data.catalogue.entries import find
@@ -33,7 +33,7 @@ def card_of(run: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", TOYS)
+@pytest.mark.parametrize("name", EACH_TASK)
 def test_every_family_has_a_card_that_a_hub_reads_and_whose_commands_give_its_figures(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import matplotlib
 import pytest
 from small import write_corpus
 from toys import TOYS, open_trained_toy
@@ -174,6 +175,7 @@ def test_the_central_job_runs_without_any_extra(tmp_path: Path) -> None:
     """Train from two files, translate, score, evaluate, look and serve in a process without these packages."""
     write_corpus(tmp_path, 60)
     environment = {"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
+    environment["MPLCONFIGDIR"] = matplotlib.get_cachedir()  # making the list of fonts again takes seconds
     program = [sys.executable, "-c", CENTRAL.format(blocked=ALL)]
     done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -17,11 +17,13 @@ from regard.base import plugins
 from regard.cli import main
 from regard.serving.app import make_app
 
+pytestmark = pytest.mark.usefixtures("no_curves")
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "pointer"
 QUICK = ["--set", "training.steps=30", "--set", "training.validate_every=15", "--set", "training.save_every=15",
          "--set", "training.batch=32", "--set", "data.measured=40", "--set", "model.width=32",
          "--set", "training.optimizer.warmup=5"]  # fmt: skip
+FEW = ["--set", "training.steps=4", "--set", "training.validate_every=2", "--set", "training.save_every=2"]
 
 
 @pytest.fixture(scope="module")
@@ -147,17 +149,23 @@ def test_it_is_served_with_its_page(model: Path) -> None:
 
 
 def test_it_is_compared_with_three_seeds_side_by_side(here: Path, capsys) -> None:
-    vary = ["--vary", "model.width=8,32", "--seeds", "3", "--jobs", "2", "--metric", "accuracy"]
-    few = ["--set", "training.steps=4", "--set", "training.validate_every=2", "--set", "training.save_every=2"]
-    assert main(["compare", "pointer-sort", *QUICK, *few, *vary, "--split", "valid"]) == 0
+    """A run that is missing is trained in a process of its own, which finds the package."""
+    vary = ["--vary", "model.width=8,32", "--seeds", "3", "--metric", "accuracy"]
+    command = ["compare", "pointer-sort", *QUICK, *FEW, *vary, "--split", "valid"]
+    assert main(command) == 0
     assert "accuracy" in capsys.readouterr().out
-    assert len([*(here / "runs" / "compare-pointer-sort").glob("*/seed-*/weights.safetensors")]) == 6
+    folder = here / "runs" / "compare-pointer-sort"
+    weights = {path: path.read_bytes() for path in folder.glob("*/seed-*/weights.safetensors")}
+    assert len(weights) == 6
+    shutil.rmtree(folder / "8" / "seed-2")
+    assert main([*command, "--jobs", "2", "--resume"]) == 0
+    assert {path: path.read_bytes() for path in weights} == weights
 
 
+@pytest.mark.long  # that started processes find the package is shown by the comparison above
 def test_it_is_trained_by_processes_that_find_the_package(here: Path) -> None:
-    assert (
-        main(["train", "pointer-sort", *QUICK, "--out", "ranks", "--processes", "2", "--set", "training.pieces=2"]) == 0
-    )
+    ranks = ["--out", "ranks", "--processes", "2", "--set", "training.pieces=2"]
+    assert main(["train", "pointer-sort", *QUICK, *FEW, *ranks]) == 0
 
 
 def test_it_keeps_all_promises(here: Path, capsys) -> None:

@@ -15,7 +15,7 @@ from checked_late import shapes
 from small import undrawn
 from starlette.testclient import TestClient
 from toy_verbs import inputs_of
-from toys import TOYS
+from toys import EACH_TASK, TOYS, Toy
 
 import regard
 from regard.cli import main
@@ -26,12 +26,14 @@ from regard.promises.table import PROMISES
 from regard.promises.trial import DoesNotApply, Trial, train_toy
 from regard.promises.using import METHODS
 from regard.serving.app import every_door, make_app
-from regard.tasks import TASKS
+from regard.tasks import TASKS, input_kind
 from regard.verbs.generate.model import LanguageModel
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 # Promises that run the whole model, with shapes checked.
 CHECKED = ("a saved and a watched model measure the same",)
+# A promise about the pictures of a task, which the model behind it does not change.
+DRAWN = "its attention is drawn"
 
 
 @pytest.fixture(params=TOYS, scope="module")
@@ -44,13 +46,31 @@ def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return replace(trial, toy=replace(toy, inputs=lambda folder: inputs_of(name, task, folder)))
 
 
-@pytest.mark.parametrize("promise", PROMISES)
+@pytest.mark.parametrize("promise", [promise for promise in PROMISES if promise != DRAWN])
 def test_what_is_promised_is_held(trial: Trial, promise: str) -> None:
     with shapes(checked=promise in CHECKED):
-        try:
-            PROMISES[promise](trial)
-        except DoesNotApply as reason:
-            pytest.skip(str(reason))
+        hold(trial, promise)
+
+
+@pytest.mark.parametrize("trial", EACH_TASK, indirect=True, scope="module")
+def test_its_attention_is_drawn(trial: Trial) -> None:
+    hold(trial, DRAWN)
+
+
+def hold(trial: Trial, promise: str) -> None:
+    """Check a promise, or skip it with the reason why it does not apply."""
+    try:
+        PROMISES[promise](trial)
+    except DoesNotApply as reason:
+        pytest.skip(str(reason))
+
+
+def test_toys_name_what_sets_them_apart(trial: Trial) -> None:
+    """The default run leaves out toys whose family, task and kind of input others share."""
+    recipe, toy = trial.run.recipe, trial.toy
+    assert isinstance(toy, Toy)
+    assert recipe.task == (toy.task or FAMILIES[recipe.family].tasks[0])
+    assert input_kind(recipe) == (toy.reads or TASKS[recipe.task].reads)
 
 
 COMMANDS = {
@@ -70,6 +90,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.parametrize("trial", EACH_TASK, indirect=True, scope="module")
 def test_what_it_cannot_do_is_refused_with_what_to_use_at_every_door(
     trial: Trial, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

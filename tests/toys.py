@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pytest
 from caption_files import write_captions
 from labelled_files import write_labelled
 from picture_files import flags, write_set
@@ -28,9 +29,15 @@ from regard.runs.train import train
 
 @dataclass(frozen=True)
 class Toy(promises.Toy):
-    """Toy on which a family is tested. Where a family has several tasks and toys, each toy names the family."""
+    """Toy on which a family is tested.
+
+    Where a family has several toys, each further toy names the family; so it does its task and what it reads, where
+    these are not those of the first.
+    """
 
     family: str | None = None
+    task: str | None = None
+    reads: str | None = None
 
 
 def open_toy(name: str, folder: Path, **model: Any) -> Run:
@@ -291,7 +298,8 @@ def _moving_shapes(folder: Path) -> dict[str, Any]:
     encoder = {"channels": [2], "kernel": 3, "width": 3, "motion": {"channels": [2]}}
     model = {"embedding": 4, "width": 6, "compared": 4, "dropout": 0.2, "encoder": encoder}
     data = {"features": "own", "side": 8, "frames": 8, "at_least": 1, "shapes": shapes}
-    return {"data": data, "model": model, "training": training}
+    decoding = {"longest_extra": 4}  # every word is drawn over every frame
+    return {"data": data, "model": model, "training": training, "decoding": decoding}
 
 
 TOYS: dict[str, Toy] = {
@@ -346,7 +354,7 @@ TOYS: dict[str, Toy] = {
     "hard captioner": Toy(
         _captions(attention="hard", embedding=4, width=6, compared=4, samples=2), draws=True, family="captioner"
     ),
-    "video captioner": Toy(_moving_shapes, family="captioner"),
+    "video captioner": Toy(_moving_shapes, family="captioner", reads="video"),
     "caption-transformer": Toy(
         _captions(encoder_layers=1, decoder_layers=1, width=8, heads=2, feed_forward=8, dropout=0.2)
     ),
@@ -371,7 +379,7 @@ TOYS: dict[str, Toy] = {
         _strings_of_tones({"width": 8, "layers": 1, "embedding": 3, "predictor_width": 6}, bidirectional=False),
         family="transducer",
     ),
-    "handwriting": Toy(_lines_of_writing, family="ctc"),
+    "handwriting": Toy(_lines_of_writing, family="ctc", task="handwriting"),
     "ctc transformer": Toy(_strings_of_tones(encoder="transformer", heads=2, feed_forward=12), family="ctc"),
     "bag": Toy(_labelled_texts(naive_bayes=True)),
     "averaging": Toy(_labelled_texts(inputs={"width": 6, "word_dropout": 0.2}, layers=1, width=5)),
@@ -384,21 +392,35 @@ TOYS: dict[str, Toy] = {
     "gates alone": Toy(_looked_back_at_text(step=0), family="from-gates"),
     "free weights": Toy(_looked_back_at_text(step=1), family="from-gates"),
     "free candidates": Toy(_looked_back_at_text(step=2), family="from-gates"),
-    "tagging rnn": Toy(_tagged_sentences(inputs={"width": 6}, width=8, output="crf"), family="rnn"),
+    "tagging rnn": Toy(_tagged_sentences(inputs={"width": 6}, width=8, output="crf"), family="rnn", task="tagging"),
     "tagging encoder": Toy(
-        _tagged_sentences(inputs={"width": 6}, width=8, heads=2, feed_forward=12, previous_label=True), family="encoder"
+        _tagged_sentences(inputs={"width": 6}, width=8, heads=2, feed_forward=12, previous_label=True),
+        family="encoder",
+        task="tagging",
     ),
-    "classes bert": Toy(_labelled_texts(**BERT, longest=7, too_long="ends"), family="bert"),
+    "classes bert": Toy(_labelled_texts(**BERT, longest=7, too_long="ends"), family="bert", task="classification"),
     "tagging bert": Toy(
-        _tagged_sentences({"tokeniser": {"kind": "wordpiece", "vocabulary": 60}}, **BERT), family="bert"
+        _tagged_sentences({"tokeniser": {"kind": "wordpiece", "vocabulary": 60}}, **BERT), family="bert", task="tagging"
     ),
     "tacotron": Toy(_spoken_sounds),
     "sketchformer": Toy(_drawings(width=8, layers=1, heads=2, feed_forward=8, gaussians=2, latent=2)),
     "sketch-rnn": Toy(_drawings({"coding": "grid", "cells": 8}, width=8, hidden=6)),
-    "recognition": Toy(_named_drawings, family="sketchformer"),
+    "recognition": Toy(_named_drawings, family="sketchformer", task="recognition"),
     "ngram": Toy(_counted_text),
     "bilm": Toy(_read_both_ways),
     "word2vec": Toy(_words()),
     "glove": Toy(_words()),
     "fasttext": Toy(_words(buckets=50)),
 }
+
+
+def _first_of_each_task() -> set[str]:
+    """Return the first toy of each family, task and kind of input. The verbs of further toys take the same paths."""
+    first: dict[tuple[str, str | None, str | None], str] = {}
+    for name, toy in TOYS.items():
+        first.setdefault((toy.family or name, toy.task, toy.reads), name)
+    return {*first.values()}
+
+
+# Every toy, for tests of what depends on family, task and kind of input alone: further toys take part in long runs.
+EACH_TASK = [pytest.param(name, marks=[] if name in _first_of_each_task() else pytest.mark.long) for name in TOYS]

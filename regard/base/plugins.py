@@ -74,12 +74,20 @@ class Source:
         """Distribution and version of its package, as far as known."""
         if self.installed:
             return self.installed
-        from importlib.metadata import packages_distributions, version
+        from importlib.metadata import version
 
         top = self.place.partition(":")[0].partition(".")[0]
-        distribution = next(iter(packages_distributions().get(top, [])), None)
+        distribution = _distribution_of(top)
         module_version = getattr(sys.modules.get(top), "__version__", None)
         return distribution, module_version if distribution is None else version(distribution)
+
+
+@cache
+def _distribution_of(module: str) -> str | None:
+    """Return the installed distribution of a top-level module; this reads the lists of files of all distributions."""
+    from importlib.metadata import packages_distributions
+
+    return next(iter(packages_distributions().get(module, [])), None)
 
 
 _registered: list[Source] = []  # added by `regard.register` in this process

@@ -18,6 +18,7 @@ from regard.training.checkpoint import WEIGHTS, read_recipe
 from regard.verbs.translate import line_translator, unfinished
 
 pytestmark = pytest.mark.usefixtures("no_curves")
+RUSSIAN = "Старый дом стоит на берегу широкой реки, и летом туда приезжают дети.\n" * 20
 CHANGES = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]
 LINES = [f"Line {number} is here." for number in range(9)]
 calls: list[str] = []
@@ -112,8 +113,8 @@ def test_sampling_depends_on_its_seed(trained: Path, tmp_path: Path) -> None:
         (["MODEL", "pt.txt", "-o", "out.tsv"], "is text in pt, which"),
         (["MODEL", "ru.txt", "-o", "out.tsv"], "is text in ru, but"),
         (["MODEL", "empty.txt", "-o", "out.tsv"], "has no line to learn from"),
-        (["MODEL", "en.txt", "-o", "out.tsv", "--top-k", "5"], "top_k has no effect without sample"),
-        (["MODEL", "en.txt", "-o", "out.tsv", "--sample", "--noise"], "noise is for beam search"),
+        (["MODEL", "en.txt", "-o", "out.tsv", "--top-k", "5"], "--top-k is for samples; give --sample too"),
+        (["MODEL", "en.txt", "-o", "out.tsv", "--sample", "--noise"], "--noise is for beam search; give one of them"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_sentence(
@@ -128,9 +129,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(
     for code in ("en", "pt"):
         Path(f"{code}.txt").write_text((trained.parent / f"small.{code}").read_text(encoding="utf-8"))
     Path("empty.txt").write_text("\n\n")
-    Path("ru.txt").write_text(
-        "Старый дом стоит на берегу широкой реки, и летом туда приезжают дети.\n" * 20, encoding="utf-8"
-    )
+    Path("ru.txt").write_text(RUSSIAN, encoding="utf-8")
     Path("there.tsv").write_text("mine")
     before = sorted(Path.cwd().iterdir())
     given = [str(trained) if word == "MODEL" else word for word in arguments]
@@ -226,6 +225,8 @@ def test_forward_translation_and_copied_text_write_the_other_side(
         (["PAIRS", "--mono", "mono.en", "--mono-share", "1"], "expected a share between 0 and 1"),
         (["PAIRS", "--mono", "mono.en", "--forward", "MODEL"], "needs a model that translates pt into en"),
         (["PAIRS", "--mono", "mono.en", "--back", "nowhere"], "There is no model folder"),
+        (["PAIRS", "--mono", "empty.txt"], "empty.txt has no line to learn from"),
+        (["PAIRS", "--mono", "ru.txt"], "is text in ru, but a text to copy must be in en"),
         (["trec", "--mono", "mono.en"], "--mono adds text to the pairs of a translator"),
     ],
 )
@@ -239,6 +240,8 @@ def test_bad_combinations_in_training_are_refused_in_a_sentence(
     words: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("empty.txt").write_text("\n \n")
+    Path("ru.txt").write_text(RUSSIAN, encoding="utf-8")
     names = {"PAIRS": str(pairs), "MODEL": str(trained)}
     given = [names.get(word, word) for word in arguments]
     languages = ["--languages", "pt-en"] if str(pairs) in given else []

@@ -43,7 +43,8 @@ def test_the_example_is_printed_stage_by_stage(
 
 
 def test_a_trained_head_in_every_form(models: dict[str, str], tmp_path: Path) -> None:
-    command = ["show", "attention", models["transformer"], "--text", TEXT, "--target", TARGET, "--side", "cross"]
+    words = ["--text", "Ana reads.", "--target", "Ana lê."]
+    command = ["show", "attention", models["transformer"], *words, "--side", "cross"]
     for name in ("a.png", "a.svg", "a.json", "a.html"):
         assert main([*command, "--head", "2", "-o", str(tmp_path / name)]) == 0
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

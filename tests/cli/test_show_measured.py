@@ -2,12 +2,14 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from regard.cli import main
+from regard.seeing.lessons import spectra
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "seeing" / "lessons"))
@@ -27,6 +29,12 @@ def page_data(path: Path) -> Any:
     """Return the data that a page was made with."""
     html = path.read_text(encoding="utf-8")
     return json.loads(html.split('id="data">')[1].split("</script>")[0])
+
+
+@pytest.fixture(autouse=True)
+def few_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Multiply a hundred random Jacobians instead of two thousand."""
+    monkeypatch.setattr(spectra, "random_norms", partial(spectra.random_norms, samples=100))
 
 
 @pytest.fixture(scope="module")

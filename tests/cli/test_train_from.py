@@ -87,7 +87,7 @@ def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() ->
 
 
 def test_variants_that_start_from_a_model_are_compared_with_its_tokens() -> None:
-    _write("unseen", pairs("test", count=20))
+    _write("unseen", pairs("valid", count=20))
     rates = {"training.optimizer.learning_rate": [0.01, 0.001]}
     few = {"training.steps": 2, "training.validate_every": 2, "data.test": ["unseen.en", "unseen.pt"]}
     found = regard.compare("child.toml", rates, settings=few, seeds=1, metrics=["exact"], out="rates", quiet=True)

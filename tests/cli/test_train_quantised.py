@@ -27,6 +27,7 @@ def tuned(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 def tuning(folder: Path, out: str, scheme: str = "int8") -> list[str]:
     sizes = {name: value for name, value in SETTINGS.items() if not name.startswith(("model.", "data."))}
+    sizes |= {"training.steps": 6, "training.validate_every": 6}
     changes = [word for name, value in sizes.items() for word in ("--set", f"{name}={value}")]
     source, target = write_corpus(folder)
     files = ["--source", str(source), "--target", str(target), "--from", "parent", "--out", out]
@@ -53,7 +54,7 @@ def test_an_engine_writes_what_was_tuned(tuned: Path) -> None:
 
 
 def test_a_resumed_tuning_has_the_same_bits_and_rounding_matters(tuned: Path, tmp_path: Path) -> None:
-    assert main([*tuning(tmp_path, "again"), "--set", "training.steps=5"]) == 0
+    assert main([*tuning(tmp_path, "again"), "--set", "training.steps=3"]) == 0
     assert main([*tuning(tmp_path, "again"), "--resume"]) == 0
     assert main(tuning(tmp_path, "four", "int4")) == 0
     assert main(tuning(tmp_path, "plain", "none")) == 0

@@ -33,7 +33,7 @@ def test_a_command_that_draws_may_run_again(tmp_path: Path, monkeypatch: pytest.
     shown: list[bytes] = []
     token = shows_pictures.set(shown.append)
     try:
-        run("regard show cost -o cost.png")
+        run("regard show cost --longest 32 --heads 2 --depth 4 -o cost.png")
     finally:
         shows_pictures.reset(token)
     assert [picture[:8] for picture in shown] == [b"\x89PNG\r\n\x1a\n"]

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -153,6 +154,18 @@ def test_a_cut_distillation_continues(
     assert read_folder(Path("student"), [WEIGHTS])[WEIGHTS] == whole
     assert distilled("--text", "new.en", "--resume") == 0
     assert distilled("--text", "new.pt", "--resume") == 2
+
+
+def test_a_teacher_that_writes_nothing_teaches_nothing(
+    teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def write_nothing(job: Any, shards: list[Any], out: Path, progress: Any) -> None:
+        out.write_text("\n" * sum(shard.lines.count for shard in shards))
+
+    monkeypatch.setattr("regard.runs.distil.teaching.join", write_nothing)
+    assert distilled("--text", "new.en") == 2
+    assert "All outputs of teacher are empty, so there is nothing to teach." in said(capsys)
+    assert not Path("student/teaching/train.source").exists()
 
 
 @pytest.mark.parametrize("student", STUDENTS)
@@ -307,7 +320,7 @@ def test_python_distils_too(teacher: Path) -> None:
 def test_a_teacher_must_be_a_network_that_can_teach(tmp_path: Path) -> None:
     recipe = b'family = "ngram"\n[data]\ntrain = "a.txt"\n'
     update_folder(tmp_path / "ngram", {"recipe.toml": recipe, WEIGHTS: b""})
-    with pytest.raises(Fault, match="which cannot teach; teachers are networks for translation or language"):
+    with pytest.raises(Fault, match="which cannot teach; teachers are networks for translation, language"):
         subject_of(open_teachers([tmp_path / "ngram"])[0])
     with pytest.raises(Fault, match="no"):
         open_teachers([tmp_path / "nowhere"])

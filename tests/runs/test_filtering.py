@@ -208,6 +208,7 @@ def test_the_command_compares_sentence_vectors(trained: Path, tmp_path: Path) ->
         (["pairs.tsv", "--languages", "en-pt", "--side", "source"], "--side has no effect"),
         (["pairs.tsv", "--model", "nowhere", "--keep", "0.5"], "nowhere"),
         (["empty.tsv", "--languages", "en-pt"], "has no pairs"),
+        (["pairs.tsv", "--languages", "pt-en"], "so nothing is written (dropped: languages 1)"),
     ],
 )
 def test_what_cannot_be_filtered_is_refused_in_a_sentence(

@@ -70,7 +70,7 @@ def corpus_name(languages: str, pronouns: bool = False) -> str:
 def pairs(split: str, corpus: str = "demo", count: int | None = None) -> list[Pair]:
     """Return the sentence pairs of a split, English first, in NFC, always the same and in the same order.
 
-    Except for the test split, the first `count` are drawn without the others, which takes a moment instead of seconds.
+    The valid split and the first `count` of train are drawn without the others: a moment instead of seconds.
     """
     return [(sentence.source.text, sentence.target.text) for sentence in demo_sentences(split, corpus, count)]
 
@@ -86,9 +86,9 @@ def demo_sentences(split: str, corpus: str, count: int | None = None) -> list[De
         raise Fault(f"The demo corpus has no split '{split}'; it has {', '.join(SPLITS[:-1])} and {SPLITS[-1]}.")
     if corpus not in DEMO:
         raise Fault(f"There is no demo corpus '{corpus}'; there are {', '.join(DEMO[:-1])} and {DEMO[-1]}.")
-    if count is None or split == "test":
+    if split == "test" or (split == "train" and count is None):
         return _corpus(corpus)[split][:count]
-    return _first_sentences(corpus, split, count)
+    return _first_sentences(corpus, split, _plan().valid if count is None else count)
 
 
 def linked_pair(sentence: DemoSentence) -> LinkedPair:

@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import apply_settings, merge_tables, value_at
 from regard.families import check_recipe
 from regard.runs.distil.plan import TeachingPlan
 from regard.runs.distil.request import DistilRequest, Teacher, count_parameters
-from regard.runs.distil.samples import TextFiles, forgetting, has_samples, write_samples, write_texts
+from regard.runs.distil.samples import TextFiles, forgetting, write_samples, write_texts
+from regard.runs.distil.shards import has_begun
 from regard.runs.distil.sizes import DROPOUT, SHARES, refuse_large, refuse_no_room, training_of, widest
 from regard.runs.distil.split_report import SplitReport, measure_models, seconds_of
 from regard.runs.request import bend
 from regard.tasks.language.borrowing import borrowed_options
-from regard.tasks.language.language_task import split_lines
+from regard.tasks.language.lines import split_lines
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.request import GenerateRequest
 
@@ -52,7 +54,7 @@ class _LanguageModels:
         write_samples(request, teachers, files, progress, remark)
 
     def has_begun(self, folder: Path) -> bool:
-        return has_samples(TextFiles(folder))
+        return has_begun(TextFiles(folder).samples)
 
     def recipe(self, request: DistilRequest, teachers: Sequence[Teacher], folder: Path) -> dict[str, Any]:
         teacher = teachers[0]
@@ -87,7 +89,7 @@ class _LanguageModels:
 
     def report(self, folder: Path, plan: TeachingPlan, progress: Progress, remark: Remark) -> SplitReport:
         metrics = {"loss": "nats per token", "perplexity": "perplexity"}
-        return measure_models(folder, plan, metrics, _speeds, progress, remark, LanguageModel)
+        return measure_models(folder, plan, metrics, "tokens", _speeds, progress, remark, LanguageModel)
 
 
 def _family(request: DistilRequest, teacher: Teacher) -> str:
@@ -138,7 +140,7 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> d
     if isinstance(given, int):
         return sizes(given)
     if not (width := widest(fits, STEP)):
-        raise refuse_no_room(request, teacher, share)
+        raise refuse_no_room(request, teacher, share, quantity(teacher.tokenisers[1].size, "token"))
     return sizes(width)
 
 

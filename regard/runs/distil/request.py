@@ -104,7 +104,9 @@ class Teacher:
 
     @property
     def tokens(self) -> list[dict[str, bytes]]:
-        """Files of its tokenisers."""
+        """Files of its tokenisers; none if its words are in another form."""
+        if getattr(self.recipe.data, "tokeniser", None) is None:
+            return []
         return [self.tokenisers[0].files("source"), self.tokenisers[1].files("target")]
 
 

@@ -4,15 +4,14 @@ Everything is in the folder `teaching` of the run. A file is either complete or 
 survive a kill, so that a run that was cut continues where it was.
 """
 
-import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
 from regard.base.faults import Fault
 from regard.base.figures import quantity
-from regard.base.files import whole_file
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.text import file_of
 from regard.data.generated.corpora import generated_lines
@@ -22,11 +21,12 @@ from regard.data.texts.recipe_lines import lines_of_split, name_of
 from regard.data.tokenisers.tokeniser import encode_in_a_row
 from regard.loading import load_as
 from regard.runs.distil.request import DistilRequest, Teacher
+from regard.runs.distil.shards import write_in_shards, write_lines
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.request import GenerateRequest
 
 LENGTH = 256  # tokens of a sample, which goes past the ends of lines
-SHARD = 1024  # samples of one file
+SHARD = 256  # samples of a shard, which are written side by side
 MOST = 1_000_000  # tokens that are written unless the user names a number
 COUNTED = 10_000  # lines that are tokenised at once
 LEAST_LETTERS = 20  # of a line that is never in a text by chance
@@ -46,15 +46,6 @@ class TextFiles:
     def samples(self) -> Path:
         return self.folder / "samples.txt"
 
-    @property
-    def shards(self) -> Path:
-        return self.folder / "samples"
-
-
-def has_samples(files: TextFiles) -> bool:
-    """Return True if a teacher has written something."""
-    return files.samples.exists() or files.shards.exists()
-
 
 def write_texts(request: DistilRequest, teacher: Teacher, files: TextFiles, remark: Remark) -> None:
     """Write the real text of all splits, unless that was done; training text is the last.
@@ -72,9 +63,9 @@ def write_texts(request: DistilRequest, teacher: Teacher, files: TextFiles, rema
         if split in data.parts:
             lines = list(_recipe_lines(data, split))
             held_out.update(line for line in lines if len(line) >= LEAST_LETTERS)
-            _write(files.split(split), lines)
+            write_lines(files.split(split), lines)
     if request.text is None:
-        _write(files.split("train"), _recipe_lines(data, "train"))
+        write_lines(files.split("train"), _recipe_lines(data, "train"))
         return
     lines = [data.spell(line) for line in read_lines(request.text)]
     taught = [line for line in lines if line not in held_out]
@@ -82,16 +73,11 @@ def write_texts(request: DistilRequest, teacher: Teacher, files: TextFiles, rema
         raise Fault(f"{request.text} has no text to teach that is not validation or test text.")
     if len(taught) < len(lines):
         remark(f"left out, as they are validation or test text: {quantity(len(lines) - len(taught), 'line')}")
-    _write(files.split("train"), taught)
+    write_lines(files.split("train"), taught)
 
 
 def _recipe_lines(data: LanguageData, split: str) -> Iterator[str]:
     return (line.text for line in lines_of_split(data, split))
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
-    with whole_file(path) as file:
-        file.writelines(f"{line}\n".encode() for line in lines)
 
 
 def write_samples(
@@ -107,11 +93,16 @@ def write_samples(
     wanted = request.tokens or min(MOST, _count_tokens(lines, teachers[0]))
     count = -(-wanted // LENGTH)
     prompts = [lines[number * len(lines) // count] for number in range(count)]
-    files.shards.mkdir(exist_ok=True)
-    for index, teacher in enumerate(teachers):
-        _write_shards(teacher, range(index, count, len(teachers)), prompts, files, index, progress)
-    _write(files.samples, (line for shard in sorted(files.shards.glob("*.txt")) for line in read_lines(shard)))
-    shutil.rmtree(files.shards)
+    models = cache(lambda index: load_as(LanguageModel, teachers[index].folder, verb="generate"))
+
+    def lines_of(numbers: range) -> Iterator[str]:
+        for index in range(len(teachers)):
+            chosen = [number for number in numbers if number % len(teachers) == index]
+            if chosen:
+                yield from _sampled_lines(models(index), chosen[0], [prompts[number] for number in chosen])
+        progress("writing samples", numbers.stop, count)
+
+    write_in_shards(files.samples, count, SHARD, lines_of)
     who = quantity(len(teachers), "teacher")
     remark(f"{who} wrote {quantity(count, 'sample')} of {LENGTH} tokens, in {files.samples}")
 
@@ -124,34 +115,12 @@ def _count_tokens(lines: Sequence[str], teacher: Teacher) -> int:
     return blocks
 
 
-def _write_shards(
-    teacher: Teacher,
-    numbers: Sequence[int],
-    prompts: Sequence[str],
-    files: TextFiles,
-    index: int,
-    progress: Progress,
-) -> None:
-    """Write the samples of one teacher in shards; those that are done are kept."""
-    model = None
-    for first in range(0, len(numbers), SHARD):
-        path = files.shards / f"{index}-{first // SHARD:06}.txt"
-        if path.exists():
-            continue
-        model = model or load_as(LanguageModel, teacher.folder, verb="generate")
-        chosen = numbers[first : first + SHARD]
-        _write(path, _sampled_lines(model, chosen, [prompts[number] for number in chosen], first, progress))
-
-
-def _sampled_lines(
-    model: LanguageModel, numbers: Sequence[int], prompts: Sequence[str], before: int, progress: Progress
-) -> Iterator[str]:
+def _sampled_lines(model: LanguageModel, first: int, prompts: Sequence[str]) -> Iterator[str]:
     """Yield the lines of samples that continue prompts; a last line that was cut is dropped, unless it is alone."""
     starts = [f"{prompt}\n" for prompt in prompts]
     table = {"prompt": starts, "tokens": LENGTH, "past_end": True, "sample": {"temperature": 1.0}}
-    samples = model.generate_by(GenerateRequest.read(table | forgetting(model)), numbers[0])
-    for done, (start, texts) in enumerate(zip(starts, samples, strict=True), 1):
-        progress("writing samples", before + done, None)
+    samples = model.generate_by(GenerateRequest.read(table | forgetting(model)), first)
+    for start, texts in zip(starts, samples, strict=True):
         *whole, last = texts[0].text.removeprefix(start).split("\n")
         yield from whole or [last]
 

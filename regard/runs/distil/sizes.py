@@ -5,7 +5,6 @@ from math import sqrt
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.figures import quantity
 from regard.runs.distil.request import DistilRequest, Teacher
 
 SHARES = {"base": 1 / 4, "tiny": 1 / 10, "micro": 1 / 20}  # largest shares of the teacher's parameters
@@ -22,12 +21,11 @@ def widest(fits: Callable[[int], bool], step: int) -> int:
     return width
 
 
-def refuse_no_room(request: DistilRequest, teacher: Teacher, share: float) -> Fault:
+def refuse_no_room(request: DistilRequest, teacher: Teacher, share: float, vocabulary: str) -> Fault:
     """Return the fault that not even the narrowest student is small enough."""
-    tokens = quantity(teacher.tokenisers[1].size, "token")
     return Fault(
-        f"{teacher.folder} has {teacher.parameters:,} parameters and {tokens}, so that no {request.student} student "
-        f"fits into {share:.0%} of it; choose a larger --student, or set model.width yourself."
+        f"{teacher.folder} has {teacher.parameters:,} parameters and {vocabulary}, so that no {request.student} "
+        f"student fits into {share:.0%} of it; choose a larger --student, or set model.width yourself."
     )
 
 

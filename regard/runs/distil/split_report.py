@@ -70,15 +70,14 @@ class SplitReport:
 
     def notes(self) -> list[str]:
         """Return sentences on what the table does not show."""
-        return [
-            f"Scores of {self.items:,} {self.unit} of the {self.split} data; speeds are of one core, without a GPU."
-        ]
+        return [f"Scores of {self.items:,} {self.split} {self.unit}. Speeds are of one core, without a GPU."]
 
 
 def measure_models(
     folder: Path,
     plan: TeachingPlan,
     metrics: Mapping[str, str],
+    unit: str,
     speed: MeasureSpeed,
     progress: Progress,
     remark: Remark,
@@ -95,7 +94,7 @@ def measure_models(
         _give_data(model, place, student.recipe, folder, progress)
         found = scores_of(validator_of(model.task, model.recipe).measure(split, list(metrics)), split)
         scores = {score.metric: score.value for score in found if score.metric in metrics}
-        count = next(score.n for score in found if score.metric in metrics)
+        count = max(score.n for score in found if score.metric in metrics)  # some count spans, or only unknown words
         if isinstance(model.task, nn.Module):
             model.task.to("cpu")
         with so_many_threads(1):
@@ -106,7 +105,7 @@ def measure_models(
     training = student.recipe.training
     words = training.teacher_weight if getattr(training, "teachers", []) else 0.0
     shown = {metric: column for metric, column in metrics.items() if metric in rows[-1].scores}
-    return SplitReport(split, count, getattr(student.task, "unit", "tokens"), shown, rows, words)
+    return SplitReport(split, count, unit, shown, rows, words)
 
 
 def _give_data(model: Loaded, place: Path, student: Recipe, folder: Path, progress: Progress) -> None:

@@ -15,6 +15,8 @@ from regard.runs.distil.request import OPTIONS, DistilRequest, Teacher
 _SUBJECTS = {
     "translation": "regard.runs.distil.translators:TRANSLATORS",
     "language": "regard.runs.distil.language:LANGUAGE_MODELS",
+    "tagging": "regard.runs.distil.taggers:TAGGERS",
+    "captioning": "regard.runs.distil.captioners:CAPTIONERS",
 }
 
 
@@ -71,7 +73,7 @@ def subject_of(teacher: Teacher) -> Subject:
     if place is None or FAMILIES[recipe.family].learns != "gradient":
         raise Fault(
             f"{teacher.folder} is {with_article(recipe.family)} for the task {recipe.task}, which cannot teach; "
-            f"teachers are networks for {' or '.join(_SUBJECTS)}."
+            f"teachers are networks for {', '.join(_SUBJECTS)}."
         )
     subject: Subject = find_place(place)
     return subject

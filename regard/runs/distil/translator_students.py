@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from regard.base.figures import quantity
 from regard.base.recipe import Recipe, apply_settings, merge_tables, value_at
 from regard.families import check_recipe
 from regard.runs.distil.request import DistilRequest, Teacher, count_parameters
@@ -79,7 +80,7 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> d
         return sizes(given, MOST_INSIDE)
     width = widest(lambda width: fits(width, LEAST_INSIDE), STEP)
     if not width:
-        raise refuse_no_room(request, teacher, share)
+        raise refuse_no_room(request, teacher, share, quantity(teacher.tokenisers[1].size, "token"))
     return sizes(width, next(inside for inside in range(MOST_INSIDE, 0, -1) if fits(width, inside)))
 
 

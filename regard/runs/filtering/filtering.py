@@ -68,6 +68,12 @@ def filter_pairs(
         raise Fault(f"{corpus.names[0]} has no pairs.")
     scores, is_empty = _score(corpus, criteria, count, progress)
     chosen = choose(scores, is_empty, rule)
+    if not chosen.kept.any():
+        why = ", ".join(f"{reason} {dropped:,}" for reason, dropped in chosen.counts().items() if dropped)
+        raise Fault(
+            f"No pair of {corpus.names[0]} would be left, so nothing is written (dropped: {why}); check the languages "
+            "of both sides and the limits."
+        )
     wanted = _near_border(chosen, scores, rule, examples)
     shown: dict[int, Example] = {}
     with whole_file(out) as file:

@@ -16,6 +16,11 @@ from regard.runs.mono.machine import MachineText, remove_work
 
 def writing_of(**fields: Any) -> Writing:
     """Return the options for writing; faults name the options of the command line."""
+    if fields["sample"] and (fields["beam"] is not None or fields["noise"]):
+        other = "--noise" if fields["noise"] else "--beam"
+        raise Fault(f"--sample draws sources and {other} is for beam search; give one of them.")
+    if fields["top_k"] is not None and not fields["sample"]:
+        raise Fault("--top-k is for samples; give --sample too.")
 
     def option(place: Place) -> str:
         return f"--{str(place[0]).replace('_', '-')}" if place else ""

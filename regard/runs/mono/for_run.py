@@ -14,8 +14,9 @@ from regard.data.corpora.mono_corpora import mono_files
 from regard.data.corpora.options import PairData
 from regard.data.corpora.prepared import is_prepared, lock_folder
 from regard.data.corpora.text import file_of
+from regard.data.lines import read_lines
 from regard.data.prepared import make_folder
-from regard.runs.mono.machine import MachineText, remove_work
+from regard.runs.mono.machine import MachineText, language_of, remove_work
 
 UNNAMED = {"src", "tgt"}  # languages of recipes that name none
 
@@ -38,6 +39,8 @@ def write_mono(data: PairData, folder: Path, progress: Progress, remark: Remark)
     """
     for number, text in enumerate(data.mono, 1):
         if text.model is None:
+            if not is_prepared(folder):
+                _check_copied(data, text)
             continue
         files = mono_files(folder, number)
         record = files[0].with_suffix(".json")
@@ -65,6 +68,19 @@ def _check_languages(data: PairData, text: Mono, job: MachineText) -> None:
         raise Fault(
             f"{text.model} translates {theirs[0]} into {theirs[1]}, but way = '{text.way}' needs a model that "
             f"translates {wanted[0]} into {wanted[1]}."
+        )
+
+
+def _check_copied(data: PairData, text: Mono) -> None:
+    """Refuse a text to copy that has no line, or is in another language than the target's."""
+    file, language = file_of(text.file), data.target_language
+    if not any(line.strip() for line in read_lines(file)):
+        raise Fault(f"{text.file} has no line to learn from.")
+    found = language_of(file)
+    if found not in (None, language) and len(language) == 2:
+        raise Fault(
+            f"{text.file} is text in {found}, but a text to copy must be in {language}, the target language; "
+            "text of the source language needs way = 'forward' and a model (--forward)."
         )
 
 

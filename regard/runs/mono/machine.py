@@ -33,6 +33,11 @@ _RATIO, _GRACE = 4, 20  # characters of the longer side for one of the shorter, 
 _LOOKED_AT = 2_000  # lines that decide the language
 
 
+def language_of(text: Path) -> str | None:
+    """Return the language of a text by its first lines, or None if they are too few or disagree."""
+    return find_language(islice(read_lines(text), _LOOKED_AT))
+
+
 @dataclass(frozen=True)
 class MachineText:
     """A text to translate for training: the model, the text, and how the model writes."""
@@ -63,7 +68,7 @@ class MachineText:
         reads, writes = self.languages
         if not self.text.is_file():
             raise Fault(f"There is no file {self.text}.")
-        found = find_language(islice(read_lines(self.text), _LOOKED_AT))
+        found = language_of(self.text)
         if found == writes != reads:
             raise Fault(f"{self.text} is text in {writes}, which {self.model} writes; give it text in {reads} to read.")
         if found not in (None, reads) and len(reads) == 2:

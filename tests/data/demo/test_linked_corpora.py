@@ -11,6 +11,7 @@ from itertools import islice
 import pytest
 
 from regard.base.faults import Fault
+from regard.commands import demo
 from regard.data.demo.corpus import LinkedPair, corpus_name, linked_pairs, pairs
 from regard.data.demo.entries import lexicon
 from regard.data.demo.russian_entries import CASES, russian_lexicon
@@ -303,3 +304,13 @@ def test_corpora_are_named_by_their_languages() -> None:
     assert generator_of("demo-pronouns-ru:test") == "demo-pronouns-ru"
     with pytest.raises(Fault, match="The demo has no corpus in 'en-fr'; its languages are en-pt and en-ru"):
         corpus_name("en-fr")
+
+
+@pytest.mark.parametrize("name", ["demo-pronouns", "demo-pronouns-ru"])
+def test_what_is_shown_of_pronouns_can_be_said(name: str) -> None:
+    """Each word of the translations occurs in the training text, and none of the sentences does."""
+    learnt = dict(pairs("train", name))
+    vocabulary = {word for text in learnt.values() for word in re.findall(r"\w+", text.lower())}
+    for english, translation in demo.SHOWN[name].sentences.items():
+        assert learnt.get(english, translation) == translation
+        assert {*re.findall(r"\w+", translation.lower())} <= vocabulary

@@ -52,7 +52,7 @@ LINKED = {
 
 
 def test_links_as_a_person_would_draw_them() -> None:
-    links = {pair.source: str(pair.links) for pair in linked_pairs("train")[:1000]}
+    links = {pair.source: str(pair.links) for pair in linked_pairs("train", count=1000)}
     assert {source: links[source] for source in LINKED} == LINKED
     of_test = {pair.source: pair for pair in linked_pairs("test")}
     # Os cachorros felizes de Ana estavam naqueles sofás.
