@@ -9,7 +9,7 @@ from regard.base.model_folder import read_recipe
 from regard.base.progress import Progress, silent
 from regard.decoding.options import DecodingOptions
 from regard.engines.beam_rules import first_unsupported
-from regard.engines.onnx.export import cache_shape, network_of, watched_graphs
+from regard.engines.onnx.export import Rounding, cache_shape, network_of, watched_graphs
 from regard.loading import Loaded
 from regard.onefile.page import DESKS, write_page
 from regard.onefile.runtime import find_runtime
@@ -23,7 +23,12 @@ _DEPTHS = {"keys": "key_depth", "values": "value_depth"}  # of caches, by their 
 
 
 def export_html(
-    model: Loaded, folder: Path, place: Path, runtime: Path | None = None, progress: Progress = silent
+    model: Loaded,
+    folder: Path,
+    place: Path,
+    runtime: Path | None = None,
+    progress: Progress = silent,
+    quantisation: Rounding = "int8",
 ) -> int:
     """Write the model of a folder as an .html file; return the size of the file.
 
@@ -32,7 +37,7 @@ def export_html(
     if place.suffix.lower() != ".html":
         raise Fault(f"A page is an .html file, and {place} does not end in .html.")
     name, data = page_data(model, folder)
-    graphs = watched_graphs(model)
+    graphs = watched_graphs(model, quantisation)
     return write_page(place, DESKS[name], data, graphs, find_runtime(runtime, progress))
 
 
