@@ -80,8 +80,7 @@ class Table:
         settings = TUNING | {"training.quantise": scheme, "training.steps": steps}
         settings |= {"training.validate_every": max(1, steps // 4), "training.save_every": max(1, steps // 4)}
         settings |= {"training.optimizer.warmup": steps // 20, "training.optimizer.learning_rate": self.asked.rate}
-        if model.parent.resolve() != self.folder.resolve():
-            settings["data.prepared"] = self._prepared(model.name)
+        settings["data.prepared"] = self._prepared(model.name)  # by the model's tokenisers, unlike that of its recipe
         return self._trained(run, [str(model / "recipe.toml"), "--from", str(model)], settings)
 
     def _prepared(self, name: str) -> Path:

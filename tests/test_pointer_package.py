@@ -17,6 +17,7 @@ from regard.base import plugins
 from regard.cli import main
 from regard.serving.app import make_app
 
+pytestmark = pytest.mark.usefixtures("no_curves")
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "pointer"
 QUICK = ["--set", "training.steps=30", "--set", "training.validate_every=15", "--set", "training.save_every=15",
@@ -161,6 +162,7 @@ def test_it_is_compared_with_three_seeds_side_by_side(here: Path, capsys) -> Non
     assert {path: path.read_bytes() for path in weights} == weights
 
 
+@pytest.mark.long  # that started processes find the package is shown by the comparison above
 def test_it_is_trained_by_processes_that_find_the_package(here: Path) -> None:
     ranks = ["--out", "ranks", "--processes", "2", "--set", "training.pieces=2"]
     assert main(["train", "pointer-sort", *QUICK, *FEW, *ranks]) == 0
@@ -202,7 +204,6 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-@pytest.mark.usefixtures("no_curves")
 def test_broken_families_are_found_out(here: Path, tmp_path: Path, monkeypatch, capsys, name: str) -> None:
     right, wrong, promise, reason = BROKEN[name]
     package = f"broken_{name.replace('-', '_')}"

@@ -1,7 +1,7 @@
 """`regard export`: write a model for other tools or for a fast engine."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -13,6 +13,8 @@ from regard.verbs.words import options as word_options
 
 if TYPE_CHECKING:
     from regard.data.vectors.files import Format
+    from regard.engines.ctranslate2.export import Quantisation as CTranslate2Numbers
+    from regard.engines.onnx.export import Quantisation
     from regard.engines.shortlist import Shortlist
     from regard.loading import Loaded
     from regard.verbs.words.request import VectorSide
@@ -41,11 +43,16 @@ _Out = Annotated[
         "folder.",
     ),
 ]
-_Numbers = Literal["int8", "int16", "float16", "bfloat16", "float32"]
+_Numbers = Literal["int4", "int8", "int16", "float16", "bfloat16", "float32"]
+_NUMBERS = {  # that a format can have, the default first
+    "ctranslate2": ("int8", "int16", "float16", "bfloat16", "float32"),
+    "onnx": ("float32", "int8", "int4"),
+    "html": ("int8", "int4"),
+}
 _Quantisation = Annotated[
     _Numbers | None,
     typer.Option(
-        help="Number format of the weights for ctranslate2, or for onnx (int8, float32).",
+        help="Number format of the weights for ctranslate2, for onnx (int4, int8, float32), or for html (int4, int8).",
         show_default="int8; float32 for onnx",
     ),
 ]
@@ -86,7 +93,8 @@ def command(
         return
     match to:
         case "html":
-            _write_html(model, place, runtime, shortlist, overwrite)
+            rounding: Literal["int4", "int8"] = "int4" if quantisation == "int4" else "int8"
+            _write_html(model, place, runtime, shortlist, overwrite, rounding)
         case "arpa" | "mapped":
             _write_ngrams(model, place, to, overwrite)
         case "word2vec" | "word2vec-binary" | "glove" | "fasttext":
@@ -109,7 +117,9 @@ def _write_folder(
             from regard.engines.ctranslate2.export import export_ctranslate2
 
             with console_progress() as progress:
-                export_ctranslate2(model, place, quantisation or "int8", shortlist, progress)
+                export_ctranslate2(
+                    model, place, cast("CTranslate2Numbers", quantisation or "int8"), shortlist, progress
+                )
         case "marian":
             from regard.engines.marian.export import export_marian
             from regard.verbs.translate.model import load_translation_model
@@ -126,9 +136,7 @@ def _write_folder(
 
             export_bert(load(model, device="cpu"), place)
         case "onnx":
-            if quantisation not in (None, "int8", "float32"):
-                raise Fault(f"--quantisation is '{quantisation}', but for onnx it is int8 or float32.")
-            _write_onnx(model, place, quantisation or "float32", shortlist)
+            _write_onnx(model, place, cast("Quantisation", quantisation or "float32"), shortlist)
     remark(f"{place} is {model} for {to}")
 
 
@@ -136,8 +144,11 @@ def _check_options(
     to: str, quantisation: str | None, shortlist: bool, side: "VectorSide | None", runtime: Path | None
 ) -> None:
     """Refuse options that have no effect for a format."""
-    if to not in ("ctranslate2", "onnx") and quantisation:
-        raise Fault(f"--quantisation is for ctranslate2 and onnx and has no effect for {to}.")
+    if to not in _NUMBERS and quantisation:
+        raise Fault(f"--quantisation is for ctranslate2, onnx and html and has no effect for {to}.")
+    if quantisation and quantisation not in _NUMBERS[to]:
+        *some, last = _NUMBERS[to]
+        raise Fault(f"--quantisation is '{quantisation}', but for {to} it is {', '.join(some)} or {last}.")
     if to not in ("ctranslate2", "onnx", "html") and shortlist:
         raise Fault(f"--shortlist is for ctranslate2, onnx and html and has no effect for {to}.")
     if to not in _VECTORS and side:
@@ -166,13 +177,20 @@ def _write_outside(write: str, model: Path, place: Path, to: str, overwrite: boo
     remark(f"{place} is {model} for {to}")
 
 
-def _write_html(folder: Path, place: Path, runtime: Path | None, shortlist: bool, overwrite: bool) -> None:
+def _write_html(
+    folder: Path,
+    place: Path,
+    runtime: Path | None,
+    shortlist: bool,
+    overwrite: bool,
+    quantisation: Literal["int4", "int8"],
+) -> None:
     from regard.onefile.export import export_html
 
     refuse_existing(place, overwrite)
     model, candidates = _with_shortlist(folder, shortlist)
     with console_progress() as progress:
-        size = export_html(model, folder, place, runtime, candidates, progress)
+        size = export_html(model, folder, place, runtime, candidates, quantisation, progress)
     remark(f"{place} is {folder} in one file of {size / 1e6:.1f} MB; open it in a browser")
 
 
@@ -206,7 +224,7 @@ def _write_vectors(model: Path, place: Path, to: "Format", side: "VectorSide | N
     remark(f"{place} has the word vectors of {model} in {to} format")
 
 
-def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float32"], shortlist: bool) -> None:
+def _write_onnx(folder: Path, place: Path, quantisation: "Quantisation", shortlist: bool) -> None:
     from regard.engines.exported import origins
     from regard.engines.onnx.export import export_onnx
     from regard.training.checkpoint import read_folder

@@ -11,7 +11,7 @@ from regard.base.model_folder import read_recipe
 from regard.base.progress import Progress, silent
 from regard.decoding.options import DecodingOptions
 from regard.engines.beam_rules import first_unsupported
-from regard.engines.onnx.export import cache_shape, network_of, watched_graphs
+from regard.engines.onnx.export import Rounding, cache_shape, network_of, watched_graphs
 from regard.engines.shortlist import Shortlist
 from regard.loading import Loaded
 from regard.onefile.page import DESKS, write_page
@@ -32,6 +32,7 @@ def export_html(
     place: Path,
     runtime: Path | None = None,
     shortlist: Shortlist | None = None,
+    quantisation: Rounding = "int8",
     progress: Progress = silent,
 ) -> int:
     """Write the model of a folder as an .html file; return the size of the file.
@@ -42,7 +43,7 @@ def export_html(
     if place.suffix.lower() != ".html":
         raise Fault(f"A page is an .html file, and {place} does not end in .html.")
     name, data = page_data(model, folder)
-    parts = watched_graphs(model, shortlist is not None)
+    parts = watched_graphs(model, quantisation, shortlist is not None)
     if shortlist is not None:
         parts[LISTED] = shortlist_part(shortlist)
     return write_page(place, DESKS[name], data, parts, find_runtime(runtime, progress))

@@ -119,8 +119,15 @@ def test_export_for_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[st
     [
         (["--to", "marian"], "Name a folder for the marian model with -o."),
         (["--to", "marian", "--shortlist"], "--shortlist is for ctranslate2, onnx and html and has no effect"),
-        (["--to", "onnx", "--quantisation", "int16"], "--quantisation is 'int16', but for onnx it is int8 or float32."),
-        (["--to", "marian", "--quantisation", "int8"], "is for ctranslate2 and onnx and has no effect for marian."),
+        (
+            ["--to", "onnx", "--quantisation", "int16"],
+            "is 'int16', but for onnx it is float32, int8 or int4.",
+        ),
+        (
+            ["--to", "marian", "--quantisation", "int8"],
+            "is for ctranslate2, onnx and html and has no effect",
+        ),
+        (["--to", "ctranslate2", "--quantisation", "int4"], "'int4', but for ctranslate2 it is int8, int16, float16,"),
         (["--to", "ctranslate3"], "'ctranslate3' is not one of 'ctranslate2', 'onnx', 'html'"),
     ],
 )

@@ -8,10 +8,19 @@ from small import turn_around
 from toys import open_trained_toy
 
 from regard.cli import main
+from regard.seeing.probes import classifiers
 
 FEW = ["--sentences", "80", "--seeds", "2"]
 
 
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train probes for a few steps, where it does not matter what they learn."""
+    monkeypatch.setattr(classifiers, "EPOCHS", 1)
+    monkeypatch.setattr(classifiers, "FEWEST_STEPS", 5)
+
+
+@pytest.mark.usefixtures("few_steps")
 def test_a_table_of_every_label_and_layer(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["probe", str(trained), *FEW]) == 0
     printed = capsys.readouterr()
@@ -24,6 +33,7 @@ def test_a_table_of_every_label_and_layer(trained: Path, capsys: pytest.CaptureF
     assert "over 2 seeds" in printed.err
 
 
+@pytest.mark.usefixtures("few_steps")
 def test_numbers_of_a_decoder(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--side", "decoder", "--layers", "0,2", "--what", "gender,links", "--json"]
     assert main(["probe", str(trained), *FEW, *arguments]) == 0
@@ -39,6 +49,7 @@ def test_numbers_of_a_decoder(trained: Path, capsys: pytest.CaptureFixture[str])
     assert "verb-subject" in report["probes"][2]["classes"]
 
 
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("name", ["probes.png", "probes.svg", "probes.json", "probes.html"])
 def test_probes_as_a_file(trained: Path, tmp_path: Path, name: str) -> None:
     out = tmp_path / name
@@ -46,6 +57,7 @@ def test_probes_as_a_file(trained: Path, tmp_path: Path, name: str) -> None:
     assert out.stat().st_size > 500
 
 
+@pytest.mark.usefixtures("few_steps")
 def test_a_translator_from_portuguese_reads_portuguese(trained: Path, tmp_path: Path) -> None:
     back = turn_around(trained, tmp_path / "back")
     for side in ("encoder", "decoder"):

@@ -21,7 +21,7 @@ def test_products_in_floats_are_those_of_whole_numbers(width: int, is_in_floats:
     matrix[0] = 1.0  # the largest sums: every number is 127, and those of the inputs below are 255
     states = torch.cat([torch.randn(3, width), torch.ones(1, width) * 9]).numpy()
     file = io.BytesIO()
-    graph = OnnxGraph(Store(file, "weights"), rounded=True)
+    graph = OnnxGraph(Store(file, "weights"), bits=8)
     inputs = graph.input("states", TensorProto.FLOAT, ["row", width])
     for name, in_floats in (("whole", False), ("floats", True)):
         graph.output(graph.product(inputs, "matrix", matrix, in_floats), name, ["row", 40])

@@ -108,7 +108,7 @@ def test_what_pages_cannot_follow_is_refused(model: TranslationModel, trained: P
     ("options", "message"),
     [
         (["--to", "onnx", "--runtime", "x"], "--runtime is for html and has no effect for onnx."),
-        (["--to", "html", "--quantisation", "int8", "-o", "x.html"], "--quantisation is for ctranslate2 and onnx"),
+        (["--to", "html", "--quantisation", "float32", "-o", "x.html"], "'float32', but for html it is int8 or int4."),
         (["--to", "html"], "Name a file for the html model with -o."),
         (["--to", "html", "-o", "x.txt"], "A page is an .html file"),
         (["--to", "html", "-o", "x.html", "--runtime", "nowhere"], "nowhere does not exist"),

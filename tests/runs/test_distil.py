@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -153,6 +154,18 @@ def test_a_cut_distillation_continues(
     assert read_folder(Path("student"), [WEIGHTS])[WEIGHTS] == whole
     assert distilled("--text", "new.en", "--resume") == 0
     assert distilled("--text", "new.pt", "--resume") == 2
+
+
+def test_a_teacher_that_writes_nothing_teaches_nothing(
+    teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def write_nothing(job: Any, shards: list[Any], out: Path, progress: Any) -> None:
+        out.write_text("\n" * sum(shard.lines.count for shard in shards))
+
+    monkeypatch.setattr("regard.runs.distil.teaching.join", write_nothing)
+    assert distilled("--text", "new.en") == 2
+    assert "All outputs of teacher are empty, so there is nothing to teach." in said(capsys)
+    assert not Path("student/teaching/train.source").exists()
 
 
 @pytest.mark.parametrize("student", STUDENTS)

@@ -71,6 +71,7 @@ def test_a_student_learns_the_teachers_tags(teacher: Path, capsys: pytest.Captur
     found = {score.metric: score.value for score in regard.evaluate("teacher", split="test", quiet=True)}
     assert report["rows"][0]["scores"]["f1"] == pytest.approx(found["f1"])
     assert report["rows"][1]["parameters"] <= report["rows"][0]["parameters"] / 4
+    assert report["items"] == sum(len(sentence["word"]) for sentence in taught("test"))
     lines = [line for line in Path("new.txt").read_text().splitlines() if line]
     answers = {tuple(answer.words): answer.answers for answer in regard.load("teacher").answer(lines)}
     assert len(taught()) > 40

@@ -14,6 +14,7 @@ from regard.base.faults import Fault
 from regard.data.demo.labels import labelled_pairs
 from regard.data.word_labels import LabelledSentence
 from regard.model import make_model
+from regard.seeing.probes import classifiers
 from regard.seeing.probes.examples import control_labels, linked_words, word_task, word_types
 from regard.seeing.probes.generated import corpus_for
 from regard.seeing.probes.probing import probe_layers
@@ -114,7 +115,8 @@ def test_a_control_label_belongs_to_the_type() -> None:
     assert word_types([LabelledSentence("Ana's, Dog.", ["Ana's,", "Dog."], {}, {})]) == ["ana's", "dog"]
 
 
-def test_the_same_seeds_give_the_same_scores_and_layers_can_be_chosen() -> None:
+def test_the_same_seeds_give_the_same_scores_and_layers_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classifiers, "FEWEST_STEPS", 5)
     sentences = made_sentences(100)
     states = made_states(sentences, {0: noise(sentences), 1: noise(sentences) * 2})
     chosen = probe_layers(states, ["tags", "links"], layers=[1], seeds=2)

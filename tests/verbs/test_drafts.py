@@ -26,7 +26,7 @@ from regard.verbs.translate.search import Constraints, find
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
 from test_gpt_language import gpt_in
 
-TEXTS = [english for english, _ in pairs("valid", count=12)]
+TEXTS = [english for english, _ in pairs("valid", count=6)]
 PROMPTS = ["the cat sat on", "", "the dog saw the dog saw"]
 
 

@@ -26,7 +26,9 @@ from regard.loading import Loaded
 from regard.models.transformer.network import DecoderBlock, Transformer
 
 DECODER, WEIGHTS, ABOUT = "decoder.onnx", "weights.data", "about.json"
-Quantisation = Literal["int8", "float32"]
+Quantisation = Literal["int4", "int8", "float32"]
+Rounding = Literal["int4", "int8"]  # for pages
+_BITS: dict[str, Literal[4, 8, 32]] = {"int4": 4, "int8": 8, "float32": 32}
 
 
 def export_onnx(
@@ -44,7 +46,7 @@ def export_onnx(
     listed = shortlist is not None
     parts = text_parts(model) or _translator_parts(model, listed)
     with whole_folder(out, FOLDERS[ONNX]) as partial:
-        _write_parts(parts, partial, quantisation == "int8")
+        _write_parts(parts, partial, _BITS[quantisation])
         if shortlist is not None:
             write_file(partial / LISTED, shortlist.to_bytes())
         if made_from is not None:
@@ -66,15 +68,15 @@ def network_of(model: Loaded) -> Transformer:
     return network
 
 
-def watched_graphs(model: Loaded, listed: bool = False) -> dict[str, bytes]:
-    """Return int8 graphs for a page, which also give every head's attention, and their weights.
+def watched_graphs(model: Loaded, quantisation: Rounding = "int8", listed: bool = False) -> dict[str, bytes]:
+    """Return rounded graphs for a page, which also give every head's attention, and their weights.
 
     With `listed`, a translator writes only the tokens of a shortlist.
     """
     parts = text_parts(model) or _translator_parts(model, listed)
     file = io.BytesIO()
     watched = {name: build for name, build in parts.graphs.items() if name != DECODER}
-    graphs = _build_graphs(watched, file, rounded=True, watched=True)
+    graphs = _build_graphs(watched, file, _BITS[quantisation], watched=True)
     return {name: graph.SerializeToString() for name, graph in graphs.items()} | {WEIGHTS: file.getvalue()}
 
 
@@ -98,17 +100,19 @@ def _translator_parts(model: Loaded, listed: bool = False) -> Parts:
     return Parts(graphs, _about(model, network), files)
 
 
-def _build_graphs(builds: Mapping[str, Build], file: BinaryIO, rounded: bool, watched: bool = False) -> dict[str, Any]:
+def _build_graphs(
+    builds: Mapping[str, Build], file: BinaryIO, bits: Literal[4, 8, 32], watched: bool = False
+) -> dict[str, Any]:
     """Build graphs whose weights go into one file."""
     with importing("onnx", "Writing an ONNX export"):
         from regard.engines.onnx.graph import OnnxGraph, Store
     store, facts = Store(file, WEIGHTS), {"regard": __version__}
-    return {name: build(OnnxGraph(store, rounded), facts, watched) for name, build in builds.items()}
+    return {name: build(OnnxGraph(store, bits), facts, watched) for name, build in builds.items()}
 
 
-def _write_parts(parts: Parts, folder: Path, rounded: bool) -> None:
+def _write_parts(parts: Parts, folder: Path, bits: Literal[4, 8, 32]) -> None:
     with whole_file(folder / WEIGHTS) as file:
-        graphs = _build_graphs(parts.graphs, file, rounded)
+        graphs = _build_graphs(parts.graphs, file, bits)
     for name, graph in graphs.items():
         write_file(folder / name, graph.SerializeToString())
     write_file(folder / ABOUT, (json.dumps(parts.about, indent=1, ensure_ascii=False) + "\n").encode())

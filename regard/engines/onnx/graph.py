@@ -1,11 +1,12 @@
 """Build ONNX graphs node by node; their weights are in one file next to them, each tensor once.
 
 Matrices can be int8: every row is divided by its own scale and rounded. Their inputs are rounded too when the graph
-runs, with one scale for all rows, so such a graph is for one sentence at a time.
+runs, with one scale for all rows, so such a graph is for one sentence at a time. In 4 bits, matrices take half the
+bytes, and the graph itself has the nodes that make int8 of them.
 """
 
 from collections.abc import Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -15,8 +16,15 @@ OPSET, FORMAT = 17, 8  # the oldest with layer norm, for older runtimes
 _PAGE = 4096  # runtimes memory-map files by pages
 _LARGEST = 127  # signed int8
 _WIDEST = 2**24 // (255 * _LARGEST)  # inputs of an int8 product whose sums a float32 holds exactly
-_KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int8): TensorProto.INT8}
+_BLOCK, _HIGHEST = 32, 7  # weights that share a step in 4 bits, and the largest of them
+_KINDS = {
+    np.dtype(np.float32): TensorProto.FLOAT,
+    np.dtype(np.float16): TensorProto.FLOAT16,
+    np.dtype(np.int8): TensorProto.INT8,
+    np.dtype(np.uint8): TensorProto.UINT8,
+}
 
+Bits = Literal[4, 8, 32]  # of a weight in a matrix
 Shape = list[int | str]  # a name stands for an axis whose length is known only at run time
 
 
@@ -50,10 +58,11 @@ class Rounded(NamedTuple):
 
 
 class OnnxGraph:
-    """A graph under construction. Its tensors are known by name; with `rounded`, matrices are int8."""
+    """A graph under construction. Its tensors are known by name; in 8 or 4 bits, matrices are rounded."""
 
-    def __init__(self, store: Store, rounded: bool = False) -> None:
-        self.store, self.rounded = store, rounded
+    def __init__(self, store: Store, bits: Bits = 32) -> None:
+        self.store, self.bits, self.rounded = store, bits, bits < 32
+        self._packed: dict[str, Rounded] = {}
         self._rounded_states: dict[str, list[str]] = {}
         self._renamed: dict[str, str] = {}
         self.nodes: list[Any] = []
@@ -115,12 +124,35 @@ class OnnxGraph:
         return self.op("Mul", self.op("Cast", product, to=TensorProto.FLOAT), self.op("Mul", scale, columns.scale))
 
     def _rounded_weight(self, name: str, matrix: Tensor) -> Rounded:
+        if self.bits == 4:
+            return self._packed_weight(name, matrix)
         numbers = _floats(matrix)
         scale = np.maximum(np.abs(numbers).max(1), np.float32(1e-30)) / np.float32(_LARGEST)
         result = Rounded(f"{name}.whole", f"{name}.scale")
         for part, array in zip(result, (np.rint(numbers / scale[:, None]).astype(np.int8), scale), strict=True):
             self.constants[part] = self.store.put(part, array)
         return result
+
+    def _packed_weight(self, name: str, matrix: Tensor) -> Rounded:
+        """Store a matrix in 4 bits; runtimes unpack it to int8 when they load the graph, because it is constant.
+
+        A byte has two weights, whole numbers up to 7. Blocks of 32 weights share a step, in units of the row's scale.
+        """
+        if name not in self._packed:
+            packed, steps, scale = _pack(_floats(matrix))
+            parts = {f"{name}.packed": packed, f"{name}.steps": steps, f"{name}.scale": scale}
+            self.constants |= {part: self.store.put(part, array) for part, array in parts.items()}
+            both = self.op("Cast", f"{name}.packed", to=TensorProto.FLOAT)
+            high = self.op("Floor", self.op("Mul", both, self.number(1 / 16)))
+            low = self.op("Sub", both, self.op("Mul", high, self.number(16.0)))
+            halves = [self.op("Unsqueeze", half, self.whole([3])) for half in (low, high)]
+            pairs = self.op("Sub", self.op("Concat", *halves, axis=3), self.number(8.0))
+            step = self.op("Unsqueeze", self.op("Cast", f"{name}.steps", to=TensorProto.FLOAT), self.whole([2, 3]))
+            whole = self.op("Cast", self.op("Round", self.op("Mul", pairs, step)), to=TensorProto.INT8)
+            rows = self.op("Reshape", whole, self.whole([len(scale), -1]))
+            bounds = (self.whole([0]), self.whole([matrix.shape[1]]), self.whole([1]))
+            self._packed[name] = Rounded(self.op("Slice", rows, *bounds), f"{name}.scale")
+        return self._packed[name]
 
     def split(self, tensor: str, sizes: Sequence[int]) -> list[str]:
         """Split a tensor along its last axis."""
@@ -179,6 +211,18 @@ class OnnxGraph:
         model.ir_version = FORMAT
         helper.set_model_props(model, facts)
         return model
+
+
+def _pack(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a matrix in 4 bits: bytes (row, block, 16), steps (row, block) and the scale of each row."""
+    blocks = np.pad(numbers, ((0, 0), (0, -numbers.shape[1] % _BLOCK))).reshape(len(numbers), -1, _BLOCK)
+    highest = np.abs(blocks).max(2)
+    scale = np.maximum(highest.max(1), np.float32(1e-30)) / np.float32(_LARGEST)
+    steps = (highest / (_HIGHEST * scale[:, None])).astype(np.float16)
+    exact = steps.astype(np.float32)[:, :, None] * scale[:, None, None]
+    whole = np.rint(np.divide(blocks, exact, out=np.zeros_like(blocks), where=exact > 0)).clip(-_HIGHEST, _HIGHEST)
+    whole = (whole + 8).astype(np.uint8)
+    return whole[..., ::2] | whole[..., 1::2] << 4, steps, scale
 
 
 def _floats(tensor: Tensor) -> np.ndarray:

@@ -28,7 +28,7 @@ from regard.runs.request import bend
 STEP = 16  # widths are multiples of it
 WORD_DROPOUT = 0.05
 SHARD, AT_ONCE = 2_000, 64  # sentences of a shard, and those that are tagged together
-TIMED = 8  # batches by which speeds are measured
+TIMED = 1  # batches by which speeds are measured
 _KEPT = ("batch_tokens", "accumulate", "keep", "best_by", "final", "precision", "device")
 _OF_TAGS = ("scheme", "joint", "fold_case", "fold_digits", "at_least", "longest")
 

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import torch
 
+from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.processes import cores, map_in_order
 from regard.base.progress import Progress, Remark
@@ -79,8 +80,12 @@ def teach(
         "reference": _reference_pairs,
     }[request.targets]
     pairs = targets(teaching, request.candidates, progress)
+    first = next(pairs, None)
+    if first is None:
+        what = f"outputs of {teachers[0].folder}" if request.candidates else "references"
+        raise Fault(f"All {what} are empty, so there is nothing to teach.")
     # The sources appear last, once both files are complete.
-    write_sides(teaching.train, pairs)
+    write_sides(teaching.train, chain([first], pairs))
 
 
 # Translating
