@@ -9,7 +9,7 @@ from page_modules import run_modules
 from regard.data.tagging.lexicon import Lexicon, shape_of
 from regard.data.tagging.spans import find_spans
 from regard.models.tagging.crf import Chain
-from regard.tasks.masked.task import _best_ways
+from regard.tasks.masked.ways import best_ways
 
 TAGS = 5
 
@@ -74,5 +74,5 @@ def test_masks_are_filled_in_the_ways_of_python() -> None:
     found = run_modules("return given.map(waysToFill)", given, reading="waysToFill")
     for masks, ways in zip(rows, found, strict=True):
         names = [[name for name, _ in mask] for mask in masks]
-        expected = _best_ways(names, [[share for _, share in mask] for mask in masks])
+        expected = best_ways(names, [[share for _, share in mask] for mask in masks])
         assert [tuple(way) for way in ways] == list(expected.items())
