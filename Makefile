@@ -68,6 +68,7 @@ bench: setup
 screenshots: setup
 	test -d runs/demo || $(BIN)/regard demo
 	$(BIN)/python docs/make_screenshots.py
+	$(BIN)/python docs/make_screenshots.py --onefile
 
 # All documents as a site that needs neither a server nor a network: open build/docs/site/index.html.
 docs: setup

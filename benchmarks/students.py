@@ -40,6 +40,7 @@ from regard.base.model_folder import WEIGHTS, read_manifest, update_folder
 from regard.base.processes import die_with_parent
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings, write
+from regard.data.corpora.text import read_pairs
 from regard.data.lines import read_lines
 from regard.families import check_recipe
 from regard.runs.distil.agreement import attention_agreement
@@ -184,7 +185,7 @@ def small_data(job: Job, asked: argparse.Namespace) -> list[str]:
         corpora = getattr(recipe.data, split)
         if not corpora:
             continue
-        lines = [pair for _, pair in zip(range(asked.lines), evaluation.read_pairs(corpora[0]), strict=False)]
+        lines = [pair for _, pair in zip(range(asked.lines), read_pairs(corpora[0]), strict=False)]
         files = [place / f"{split}.{side}" for side in ("source", "target")]
         place.mkdir(parents=True, exist_ok=True)
         for side, file in enumerate(files):
@@ -437,7 +438,7 @@ def measure_speeds(asked: argparse.Namespace) -> None:
                 name = size if decoder == "attention" else f"{size} {decoder}"
                 place = asked.out / "speed" / f"{data}-{name.replace(' ', '-')}"
                 folders[name] = random_model(check_recipe(student), teacher, place)
-        pairs = [pair for corpus in recipe.data.test for pair in evaluation.read_pairs(corpus)][: asked.sentences]
+        pairs = [pair for corpus in recipe.data.test for pair in read_pairs(corpus)][: asked.sentences]
         found[data] = {name: speed_of(folder, pairs) for name, folder in folders.items()}
         for name, row in found[data].items():
             print(data, name, json.dumps(row), flush=True)

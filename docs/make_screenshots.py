@@ -2,7 +2,8 @@
 
 It serves the model on loopback, opens the page and a page of `regard look` in a Chromium without a window, and takes
 pictures of the main views. `make screenshots` trains the demo first, if it is not there. With `--writers` some language
-models, side by side, and with `--words` word vectors are pictured in place of that.
+models, side by side, with `--words` word vectors, and with `--onefile` the page of `regard export --to html` are
+pictured in place of that.
 """
 
 import argparse
@@ -61,6 +62,10 @@ WRITTEN = (
     Picture("serve-write-phone", WRITING, ".writer", pressed=("#go-on",), width=390, scheme="dark"),
 )
 WORDS = (Picture("serve-words", {"tab": "neighbours", "word": "company", "map": "frequent"}, "#map-part"),)
+ONEFILE = (
+    Picture("onefile", {"text": TEXT.replace(". ", ".\n")}, "#links-part", pointed="maçãs"),
+    Picture("onefile-phone", {"text": APPLES}, "#links-part", pointed="verdes", width=390, scheme="dark"),
+)
 LOOKED = Picture("page", {"head": "mean"}, "#pictures", pointed="maçãs")
 
 
@@ -127,7 +132,7 @@ def film(browser: "Browser", address: str) -> None:
     frames[0].save(PICTURES / "page.gif", save_all=True, append_images=frames[1:], duration=1000, loop=0, optimize=True)
 
 
-def main(model: Path, writers: Sequence[Path], words: Path | None) -> None:
+def main(model: Path, writers: Sequence[Path], words: Path | None, in_one_file: bool) -> None:
     """All pictures of a translator; or those of other models, where such are given."""
     sys.path.insert(0, str(ROOT / "tests" / "browser"))
     from chromium import find_browser, start_browser
@@ -138,7 +143,9 @@ def main(model: Path, writers: Sequence[Path], words: Path | None) -> None:
     browser = start_browser(*found)
     others = [(writers, WRITTEN), ([words] if words else [], WORDS)]
     try:
-        if not any(models for models, _ in others):
+        if in_one_file:
+            take_onefile(browser, model)
+        elif not any(models for models, _ in others):
             take_look(browser, model)
             others = [([model], SERVED)]
         for models, pictures in others:
@@ -163,10 +170,21 @@ def take_look(browser: "Browser", model: Path) -> None:
         take(browser, page.as_uri(), LOOKED)
 
 
+def take_onefile(browser: "Browser", model: Path) -> None:
+    """The page of `regard export --to html`."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "demo.html"
+        command = [sys.executable, "-m", "regard", "export", str(model), "--to", "html", "-o", str(page)]
+        subprocess.run(command, check=True)
+        for picture in ONEFILE:
+            take(browser, page.as_uri(), picture)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write the screenshots of docs/pictures.")
     parser.add_argument("model", nargs="?", type=Path, default=ROOT / "runs" / "demo", help="a translator")
     parser.add_argument("--writers", nargs="+", type=Path, default=[], help="language models")
     parser.add_argument("--words", type=Path, help="a model with word vectors")
+    parser.add_argument("--onefile", action="store_true", help="the page of the translator in one file")
     given = parser.parse_args()
-    main(given.model, given.writers, given.words)
+    main(given.model, given.writers, given.words, given.onefile)

@@ -16,7 +16,7 @@ BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "students.py"
 def test_a_run_that_was_cut_has_no_scores(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     benchmark = runpy.run_path(str(BENCHMARK))
     names = benchmark["run_job"].__globals__
-    scored = []
+    scored: list[Path] = []
 
     def cut(*arguments: Any) -> StartedRun:
         return StartedRun(tmp_path, interrupted=True)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from regard.data.vectors.files import Format
     from regard.engines.ctranslate2.export import Quantisation as CTranslate2Numbers
     from regard.engines.onnx.export import Quantisation
+    from regard.engines.shortlist import Shortlist
+    from regard.loading import Loaded
     from regard.verbs.words.request import VectorSide
 
 _VECTORS = ("word2vec", "word2vec-binary", "glove", "fasttext")
@@ -91,7 +93,8 @@ def command(
         return
     match to:
         case "html":
-            _write_html(model, place, runtime, overwrite, "int4" if quantisation == "int4" else "int8")
+            rounding: Literal["int4", "int8"] = "int4" if quantisation == "int4" else "int8"
+            _write_html(model, place, runtime, shortlist, overwrite, rounding)
         case "arpa" | "mapped":
             _write_ngrams(model, place, to, overwrite)
         case "word2vec" | "word2vec-binary" | "glove" | "fasttext":
@@ -146,8 +149,8 @@ def _check_options(
     if quantisation and quantisation not in _NUMBERS[to]:
         *some, last = _NUMBERS[to]
         raise Fault(f"--quantisation is '{quantisation}', but for {to} it is {', '.join(some)} or {last}.")
-    if to not in ("ctranslate2", "onnx") and shortlist:
-        raise Fault(f"--shortlist is for ctranslate2 and onnx and has no effect for {to}.")
+    if to not in ("ctranslate2", "onnx", "html") and shortlist:
+        raise Fault(f"--shortlist is for ctranslate2, onnx and html and has no effect for {to}.")
     if to not in _VECTORS and side:
         raise Fault(f"--side is for word vectors and has no effect for {to}.")
     if to != "html" and runtime:
@@ -175,15 +178,20 @@ def _write_outside(write: str, model: Path, place: Path, to: str, overwrite: boo
 
 
 def _write_html(
-    model: Path, place: Path, runtime: Path | None, overwrite: bool, quantisation: Literal["int4", "int8"]
+    folder: Path,
+    place: Path,
+    runtime: Path | None,
+    shortlist: bool,
+    overwrite: bool,
+    quantisation: Literal["int4", "int8"],
 ) -> None:
-    from regard.loading import Loaded, load_as
     from regard.onefile.export import export_html
 
     refuse_existing(place, overwrite)
+    model, candidates = _with_shortlist(folder, shortlist)
     with console_progress() as progress:
-        size = export_html(load_as(Loaded, model, "cpu"), model, place, runtime, progress, quantisation)
-    remark(f"{place} is {model} in one file of {size / 1e6:.1f} MB; open it in a browser")
+        size = export_html(model, folder, place, runtime, candidates, quantisation, progress)
+    remark(f"{place} is {folder} in one file of {size / 1e6:.1f} MB; open it in a browser")
 
 
 def _write_ngrams(model: Path, place: Path, to: str, overwrite: bool) -> None:
@@ -219,14 +227,22 @@ def _write_vectors(model: Path, place: Path, to: "Format", side: "VectorSide | N
 def _write_onnx(folder: Path, place: Path, quantisation: "Quantisation", shortlist: bool) -> None:
     from regard.engines.exported import origins
     from regard.engines.onnx.export import export_onnx
+    from regard.training.checkpoint import read_folder
+
+    origin = origins(read_folder(folder))
+    model, candidates = _with_shortlist(folder, shortlist)
+    export_onnx(model, place, quantisation, origin, candidates)
+
+
+def _with_shortlist(folder: Path, wanted: bool) -> "tuple[Loaded, Shortlist | None]":
+    """Load a model, and learn its shortlist if one is wanted, which only translators have."""
     from regard.engines.shortlist import learnt_for
     from regard.loading import Loaded, load_as
-    from regard.training.checkpoint import read_folder
     from regard.verbs.translate.model import load_translation_model
 
-    origin, candidates = origins(read_folder(folder)), None
-    model: Loaded = load_translation_model(folder, "cpu") if shortlist else load_as(Loaded, folder, "cpu")
-    if shortlist:
-        with console_progress() as progress:
-            candidates = learnt_for(folder, model.recipe.data.prepared, model.task.source, model.task.target, progress)
-    export_onnx(model, place, quantisation, origin, candidates)
+    if not wanted:
+        return load_as(Loaded, folder, "cpu"), None
+    model = load_translation_model(folder, "cpu")
+    with console_progress() as progress:
+        source, target = model.task.source, model.task.target
+        return model, learnt_for(folder, model.recipe.data.prepared, source, target, progress)

@@ -4,12 +4,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from regard.base.faults import Fault
 from regard.base.model_folder import read_recipe
 from regard.base.progress import Progress, silent
 from regard.decoding.options import DecodingOptions
 from regard.engines.beam_rules import first_unsupported
 from regard.engines.onnx.export import Rounding, cache_shape, network_of, watched_graphs
+from regard.engines.shortlist import Shortlist
 from regard.loading import Loaded
 from regard.onefile.page import DESKS, write_page
 from regard.onefile.runtime import find_runtime
@@ -19,6 +22,7 @@ from regard.runs.about import data_names, hardly_trained, read_about
 from regard.viewing.sealed import named_language
 
 SEARCH = ("beam", "length_penalty", "length_penalty_kind", "stop", "longest_ratio", "longest_extra")
+LISTED = "shortlist"  # name of its part in a page
 _DEPTHS = {"keys": "key_depth", "values": "value_depth"}  # of caches, by their kind
 
 
@@ -27,18 +31,33 @@ def export_html(
     folder: Path,
     place: Path,
     runtime: Path | None = None,
-    progress: Progress = silent,
+    shortlist: Shortlist | None = None,
     quantisation: Rounding = "int8",
+    progress: Progress = silent,
 ) -> int:
     """Write the model of a folder as an .html file; return the size of the file.
 
-    `runtime` is the npm package of onnxruntime-web; without it the cached one is used, or it is downloaded.
+    `runtime` is the npm package of onnxruntime-web; without it the cached one is used, or it is downloaded. With a
+    `shortlist`, the page writes only the tokens listed for a sentence.
     """
     if place.suffix.lower() != ".html":
         raise Fault(f"A page is an .html file, and {place} does not end in .html.")
     name, data = page_data(model, folder)
-    graphs = watched_graphs(model, quantisation)
-    return write_page(place, DESKS[name], data, graphs, find_runtime(runtime, progress))
+    parts = watched_graphs(model, quantisation, shortlist is not None)
+    if shortlist is not None:
+        parts[LISTED] = shortlist_part(shortlist)
+    return write_page(place, DESKS[name], data, parts, find_runtime(runtime, progress))
+
+
+def shortlist_part(shortlist: Shortlist) -> bytes:
+    """Return a shortlist as whole numbers of 32 bits: each list after its length, first the common tokens.
+
+    Then each source token comes before its list.
+    """
+    numbers = [len(shortlist.common), *shortlist.common]
+    for source, tokens in shortlist.translations.items():
+        numbers += [source, len(tokens), *tokens]
+    return np.array(numbers, "<i4").tobytes()
 
 
 def page_data(model: Loaded, folder: Path) -> tuple[str, dict[str, Any]]:

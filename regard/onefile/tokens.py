@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.data.tokenisers.byte_pairs import read_byte_pairs
 from regard.data.tokenisers.sentencepieces import open_model
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, TokeniserOptions
 from regard.data.tokenisers.wordpiece import MARKS, read_wordpieces
 
-KINDS = ("unigram", "bpe", "characters", "bytes", "words", "spaces", "wordpiece")  # those of `onefile/tokeniser.js`
+KINDS = ("unigram", "bpe", "characters", "bytes", "words", "spaces", "wordpiece", "gpt2")  # of `onefile/tokeniser.js`
 _FIRST_BYTE = 4  # token of the byte 0 in a vocabulary of bytes
 
 
@@ -39,6 +40,8 @@ def _more(tokeniser: Tokeniser, options: TokeniserOptions) -> dict[str, Any]:
             return nothing
         case "wordpiece":
             return nothing | _spelling(tokeniser)
+        case "gpt2":
+            return nothing | {"pairs": _pairs(tokeniser)}
     return _pieces(tokeniser)
 
 
@@ -52,6 +55,15 @@ def _spelling(tokeniser: Tokeniser) -> dict[str, Any]:
         "partIdeographs": options.part_ideographs,
     }
     return {"spelling": spelling, "marks": MARKS}
+
+
+def _pairs(tokeniser: Tokeniser) -> dict[str, Any]:
+    """Return the vocabulary and the pairs of a GPT-2, as tokens in merge order, from the file it would be stored in."""
+    (stored,) = tokeniser.files("").values()
+    byte_pairs = read_byte_pairs(stored)
+    tokens = byte_pairs.vocabulary()
+    pairs = [tokens[word] for pair in byte_pairs.pairs for word in pair]
+    return {"words": [*tokens], "pairs": pairs, "silent": sorted(byte_pairs.silent)}
 
 
 def _pieces(tokeniser: Tokeniser) -> dict[str, Any]:

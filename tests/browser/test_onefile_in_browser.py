@@ -11,6 +11,7 @@ from onefile_pages import write_onefile
 from regard.engines.exported import origins
 from regard.engines.onnx.engine import load_engine
 from regard.engines.onnx.export import export_onnx
+from regard.engines.shortlist import Shortlist, learnt_for
 from regard.training.checkpoint import read_folder
 from regard.verbs.translate.model import load_translation_model
 
@@ -79,6 +80,24 @@ def test_typing_translates_and_too_long_a_line_is_said(opened: Browser) -> None:
         "const f = document.getElementById('text'); f.value = 'x '.repeat(2000); f.dispatchEvent(new Event('input'))"
     )
     opened.wait("return document.getElementById('trouble').textContent.includes('1,024 at most')")
+
+
+def test_with_a_shortlist_it_writes_what_onnxruntime_writes_with_it(
+    browser: Browser, trained: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("listed") / "run"
+    shutil.copytree(trained, folder)
+    model = load_translation_model(folder, device="cpu")
+    shortlist = learnt_for(folder, model.recipe.data.prepared, model.task.source, model.task.target)
+    narrow = Shortlist(shortlist.common[::2], shortlist.translations)  # with so few words, outputs change
+    export_onnx(model, folder / "onnx", "int8", origins(read_folder(folder)), narrow)
+    engine = load_engine(folder)
+    expected = [output.text for output in engine.translations(LINES, engine.decoding)]
+    page = write_onefile(model, folder, tmp_path_factory, narrow)
+    browser.open(page, "#text=" + "%0A".join(line.replace(" ", "+") for line in LINES))
+    browser.wait(_READY)
+    browser.wait("return document.getElementById('output').textContent.split('\\n')", wanted=expected)
+    assert browser.said() == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

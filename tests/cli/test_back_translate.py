@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from capital_translator import Capitals
@@ -99,6 +100,20 @@ def test_sampling_depends_on_its_seed(trained: Path, tmp_path: Path) -> None:
         regard.back_translate(trained, text, out, sample=True, top_k=50, seed=seed, quiet=True)
         outputs.append(out.read_text())
     assert outputs[0] == outputs[1] != outputs[2]
+
+
+def test_a_model_that_writes_nothing_leaves_no_file(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def write_nothing(job: Any, shards: list[Any], out: Path, progress: Any) -> None:
+        out.write_text("\n" * sum(shard.lines.count for shard in shards))
+
+    monkeypatch.setattr("regard.runs.mono.machine.join", write_nothing)
+    text, out = tmp_path / "one.en", tmp_path / "out.tsv"
+    text.write_text("I love books.\n")
+    assert main(["back-translate", str(trained), str(text), "-o", str(out)]) == 2
+    assert "leave no pair to learn from: read 1 lines, kept 0 (dropped 1 without an output)." in capsys.readouterr().err
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_export_for_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ("arguments", "said"),
     [
         (["--to", "marian"], "Name a folder for the marian model with -o."),
-        (["--to", "marian", "--shortlist"], "--shortlist is for ctranslate2 and onnx and has no effect for marian."),
+        (["--to", "marian", "--shortlist"], "--shortlist is for ctranslate2, onnx and html and has no effect"),
         (
             ["--to", "onnx", "--quantisation", "int16"],
             "is 'int16', but for onnx it is float32, int8 or int4.",

@@ -12,6 +12,9 @@ from regard.base.progress import silent
 from regard.base.recipe import read_table
 from regard.cli import main
 from regard.data.demo.corpus import pairs
+from regard.families import check_recipe
+from regard.runs.from_text.defaults import TextFiles
+from regard.runs.from_text.fine_tuning import recipe_from
 from regard.runs.open import locked_run, open_run
 from regard.runs.parents import resolve
 from regard.training.checkpoint import WEIGHTS, RunFolder, bytes_to_weights, read_recipe, update_folder
@@ -168,6 +171,26 @@ def test_frozen_parts_keep_their_bits(part: str, capsys: pytest.CaptureFixture[s
     same = {name for name in before if torch.equal(before[name], after[name])}
     begins = {"embeddings": ("model.source_embedding",)}.get(part, (f"model.{part}.", f"model.{part}_norm"))
     assert same == {name for name in before if name.startswith(begins)} != set()
+
+
+def test_much_new_text_is_learnt_boldly_on_a_gpu_and_carefully_elsewhere() -> None:
+    lines = [(f"word {number}", f"palavra {number}") for number in range(2_001)]
+    _write("much", lines)
+    _write("few", lines[:2_000])
+    much, few = (TextFiles((Path(f"{name}.en"), Path(f"{name}.pt"))) for name in ("much", "few"))
+    parent, width = Path("parent"), read_recipe(Path("parent"))["model"]["width"]
+    bold, careful, little = (
+        recipe_from(parent, *choice)[0]["training"]
+        for choice in ((much, 0.0, True), (much, 0.0, False), (few, 0.0, True))
+    )
+    assert bold["optimizer"]["learning_rate"] == float(f"{0.25 / width:.0e}")
+    assert careful["optimizer"]["learning_rate"] == little["optimizer"]["learning_rate"] == 5e-4
+    assert bold["steps"] * bold["batch_tokens"] > 2 * careful["steps"] * careful["batch_tokens"]
+    text = Path("parent", "recipe.toml").read_text(encoding="utf-8")
+    for name in check_recipe(read_recipe(parent)).data.train[0].names:
+        text = text.replace(name, "gone.txt")
+    update_folder(Path("orphan"), {"recipe.toml": text.encode()})
+    assert recipe_from(Path("orphan"), much, 0.0, True)[0]["training"]["optimizer"]["learning_rate"] == 5e-4
 
 
 def test_two_files_and_a_model_are_enough(capsys: pytest.CaptureFixture[str]) -> None:

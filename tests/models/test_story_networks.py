@@ -45,7 +45,8 @@ def plainly(network: MemoryNetwork, rows: StoryRows, row: int) -> tuple[Tensor, 
         facts = zip(rows.facts[row, :count], rows.times[row, :count], strict=True)
         return [sentence(fact, tables[table]) + options.times * times[table, int(time)] for fact, time in facts]
 
-    state, looks = sentence(rows.questions[row], tables[0 if adjacent else 2]), []
+    state: Tensor = sentence(rows.questions[row], tables[0 if adjacent else 2])
+    looks: list[Tensor] = []
     for hop in range(options.hops):
         keys, values = (memories(hop + more if adjacent else more) for more in (0, 1))
         if network.older is not None:

@@ -10,6 +10,7 @@ from tagged_files import CHUNKS, write_tagged
 from toys import TRAINING, open_trained_toy
 
 import regard
+from regard.attention import watching
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import silent
 from regard.engines.onnx.texts import text_parts
@@ -234,6 +235,12 @@ def test_a_long_text_is_read_in_windows_each_like_a_text_of_its_own() -> None:
     torch.testing.assert_close(states[0, 8:], plain.read(tokens[:1, 8:])[-1][0])
     torch.testing.assert_close(states[1, 4:5], plain.read(tokens[1:, 4:5])[-1][0])
     torch.testing.assert_close(windowed.read(tokens[:, :4])[-1], plain.read(tokens[:, :4])[-1])
+    assert windowed.multiplications(10) == 2 * plain.multiplications(4) + plain.multiplications(2)
+    with watching(windowed) as gazes:
+        watched = windowed.read(tokens, torch.tensor([10, 5]))[-1]
+    torch.testing.assert_close(watched[0], states[0])
+    torch.testing.assert_close(watched[1, :5], states[1, :5])
+    assert gazes[0].weights.shape == (2, 2, 10, 10)
 
 
 def test_with_a_window_texts_longer_than_the_places_are_classified(masked: Run, tmp_path: Path) -> None:

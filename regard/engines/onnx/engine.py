@@ -58,7 +58,7 @@ def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
 
 @dataclass(frozen=True)
 class _Listing:
-    """A shortlist, and a graph that returns the rows of the output layer for its tokens."""
+    """A shortlist, and a graph that returns the part of the output layer for its tokens."""
 
     graph: Any
     shortlist: Shortlist

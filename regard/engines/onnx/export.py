@@ -68,9 +68,12 @@ def network_of(model: Loaded) -> Transformer:
     return network
 
 
-def watched_graphs(model: Loaded, quantisation: Rounding = "int8") -> dict[str, bytes]:
-    """Return rounded graphs for a page, which also give every head's attention, and their weights."""
-    parts = text_parts(model) or _translator_parts(model)
+def watched_graphs(model: Loaded, quantisation: Rounding = "int8", listed: bool = False) -> dict[str, bytes]:
+    """Return rounded graphs for a page, which also give every head's attention, and their weights.
+
+    With `listed`, a translator writes only the tokens of a shortlist.
+    """
+    parts = text_parts(model) or _translator_parts(model, listed)
     file = io.BytesIO()
     watched = {name: build for name, build in parts.graphs.items() if name != DECODER}
     graphs = _build_graphs(watched, file, _BITS[quantisation], watched=True)

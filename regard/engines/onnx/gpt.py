@@ -36,7 +36,7 @@ def gpt_graph(network: GPT, graph: OnnxGraph, facts: dict[str, str], watched: bo
             graph.output(tensor, f"present.{name}.{number}", shape)
     states = build.norm("norm", network.norm, states)
     graph.output(
-        graph.op("LogSoftmax", _logits(network, graph, states), axis=-1),
+        graph.op("LogSoftmax", _logits(network, graph, states, watched), axis=-1),
         "log_probabilities",
         ["row", "time", len(network.output.weight)],
     )
@@ -78,9 +78,9 @@ def _block(
     return build.feed_forward(name, block, states), present[0]
 
 
-def _logits(network: GPT, graph: OnnxGraph, states: str) -> str:
+def _logits(network: GPT, graph: OnnxGraph, states: str, in_floats: bool) -> str:
     name = "embedding" if network.output is network.embedding else "output"
-    logits = graph.product(states, name, network.output.weight)
+    logits = graph.product(states, name, network.output.weight, in_floats)
     if not network.never:
         return logits
     barred = torch.zeros(len(network.output.weight))

@@ -15,6 +15,7 @@ from torch import Tensor
 OPSET, FORMAT = 17, 8  # the oldest with layer norm, for older runtimes
 _PAGE = 4096  # runtimes memory-map files by pages
 _LARGEST = 127  # signed int8
+_WIDEST = 2**24 // (255 * _LARGEST)  # inputs of an int8 product whose sums a float32 holds exactly
 _BLOCK, _HIGHEST = 32, 7  # weights that share a step in 4 bits, and the largest of them
 _KINDS = {
     np.dtype(np.float32): TensorProto.FLOAT,
@@ -99,8 +100,12 @@ class OnnxGraph:
         scale = self.op("Unsqueeze", self.op("Gather", rows.scale, numbers, axis=0), self.whole([-1]))
         return self.op("Mul", whole, scale)
 
-    def product(self, states: str, name: str, matrix: Tensor) -> str:
-        """Return states times the transpose of a matrix (out, in)."""
+    def product(self, states: str, name: str, matrix: Tensor, in_floats: bool = False) -> str:
+        """Return states times the transpose of a matrix (out, in).
+
+        With `in_floats`, the whole numbers of an int8 product are multiplied as floats, which gives the same sums. In
+        WebAssembly on ARM this is faster for a few rows and a large matrix. A matrix too wide for it stays int8.
+        """
         if not self.rounded:
             return self.op("MatMul", states, self.op("Transpose", self.weight(name, matrix), perm=[1, 0]))
         columns = self._rounded_weight(name, matrix)
@@ -109,7 +114,12 @@ class OnnxGraph:
             self.nodes.append(helper.make_node("DynamicQuantizeLinear", [states], names))
             self._rounded_states[states] = names
         whole, scale, zero = self._rounded_states[states]
-        product = self.op("MatMulInteger", whole, self.op("Transpose", columns.whole, perm=[1, 0]), zero)
+        table = self.op("Transpose", columns.whole, perm=[1, 0])
+        if in_floats and matrix.shape[1] <= _WIDEST:
+            numbers, middle, table = (self.op("Cast", part, to=TensorProto.FLOAT) for part in (whole, zero, table))
+            product = self.op("MatMul", self.op("Sub", numbers, middle), table)
+            return self.op("Mul", product, self.op("Mul", scale, columns.scale))
+        product = self.op("MatMulInteger", whole, table, zero)
         # In this order runtimes recognise an int8 product and fuse it.
         return self.op("Mul", self.op("Cast", product, to=TensorProto.FLOAT), self.op("Mul", scale, columns.scale))
 

@@ -73,9 +73,9 @@ class _Builder(Blocks):
     def output_name(self) -> str:
         return self._embedding_name("target") if self.options.tied else "out"
 
-    def logits(self, states: str) -> str:
+    def logits(self, states: str, in_floats: bool = False) -> str:
         graph, network = self.graph, self.network
-        scores = graph.product(states, self.output_name, network.out.weight)
+        scores = graph.product(states, self.output_name, network.out.weight, in_floats)
         if network.output_bias is None:
             return scores
         return graph.op("Add", scores, graph.weight("output_bias", network.output_bias))
@@ -130,14 +130,14 @@ def decoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str])
 
 
 def candidates_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str]) -> Any:
-    """Build the graph from candidates (candidate), some target tokens, to their rows of the output layer and biases.
+    """Build the graph from candidates (candidate), some target tokens, to their part of the output layer and biases.
 
     With a shortlist, `step_graph` takes these instead of the whole layer.
     """
     build, shape = _Builder(network, graph), cast(Shape, ["candidate"])
     candidates = graph.input("candidates", TensorProto.INT64, shape)
     rows = graph.rows_of(build.output_name, network.out.weight, candidates)
-    graph.output(rows, "matrix", [*shape, network.options.width])
+    graph.output(graph.op("Transpose", rows, perm=[1, 0]), "matrix", [network.options.width, *shape])
     if network.output_bias is not None:
         bias = graph.op("Gather", graph.weight("output_bias", network.output_bias), candidates, axis=0)
         graph.output(bias, "bias", shape)
@@ -150,21 +150,21 @@ def step_graph(
     """Build the step for one sentence and one token per row, with the outputs that a search needs.
 
     These are the log-probabilities of the `count` best continuations of each row, that of the end, and each row's
-    attention to the source, averaged over the heads of the last block but one. With `listed`, the input has the rows of
-    the output layer that may be written, the end first. With `watched`, the attention of every block and head is an
-    output too, to the source and to the tokens so far.
+    attention to the source, averaged over the heads of the last block but one. With `listed`, the input has the part
+    of the output layer that may be written, the end first. With `watched`, for a page, the attention of every block and
+    head is an output too, to the source and to the tokens so far.
     """
     build = _Builder(network, graph)
     count = graph.input("count", TensorProto.INT64, [1])
     states, looks = _write_states(build, alone=True)
     states = graph.op("Squeeze", states, graph.whole([1]))
     if listed:
-        matrix = graph.input("matrix", TensorProto.FLOAT, ["candidate", network.options.width])
-        logits = graph.op("MatMul", states, graph.op("Transpose", matrix, perm=[1, 0]))
+        matrix = graph.input("matrix", TensorProto.FLOAT, [network.options.width, "candidate"])
+        logits = graph.op("MatMul", states, matrix)
         if network.output_bias is not None:
             logits = graph.op("Add", logits, graph.input("bias", TensorProto.FLOAT, ["candidate"]))
     else:
-        logits = build.logits(states)
+        logits = build.logits(states, in_floats=watched)
     chances = graph.op("LogSoftmax", logits, axis=-1)
     best, tokens = graph.best(chances, count)
     graph.output(best, "best", ["row", "count"])

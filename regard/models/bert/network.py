@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.attention import Every, Lengths, Mask, Packed
+from regard.attention import Every, Lengths, Mask, Packed, is_observed
 from regard.attention.heads import MultiHead
 from regard.attention.positions import sinusoids
 from regard.models.bert.options import BertOptions
@@ -136,22 +136,48 @@ class Bert(OrderedReader):
 
         Without `lengths` no row has padding, and without `segments` all is one text.
         """
-        time, window = tokens.shape[1], self.options.window
-        if time > len(self.places) and window is None:
-            raise ValueError(f"there are {len(self.places)} places, but {time} tokens")
         layers = [F.embedding(tokens, self.tokens)]
         segment_vectors = self.segments[0] if segments is None else F.embedding(segments, self.segments)
+        states = self.dropout(self.norm(layers[0] + self.place_vectors(tokens.shape[1]) + segment_vectors))
         real: Mask | None = None if lengths is None else Lengths(lengths)
-        places = self.places[:time]
-        if window is not None and time > window:
-            places = self.places[:window].repeat(-(-time // window), 1)[:time]
-            windows = windows_of(time, window, tokens.device)
-            real = windows if real is None else Every((real, windows))
-        states = self.dropout(self.norm(layers[0] + places + segment_vectors))
+        if not self._has_windows(tokens.shape[1]):
+            return layers + self._pass(states, real)
+        if not is_observed():
+            return layers + self._pass_folded(states, lengths)
+        windows = windows_of(tokens.shape[1], self.options.window or 0, tokens.device)
+        return layers + self._pass(states, windows if real is None else Every((real, windows)))
+
+    def place_vectors(self, time: int) -> Float[Tensor, "time width"]:
+        """Return the vectors of the first `time` places; they begin again in each window."""
+        if self._has_windows(time):
+            window = self.options.window or 0
+            return self.places[:window].repeat(-(-time // window), 1)[:time]
+        if time > len(self.places):
+            raise ValueError(f"there are {len(self.places)} places, but {time} tokens")
+        return self.places[:time]
+
+    def _has_windows(self, time: int) -> bool:
+        """Return True if a text of this length is read in several windows."""
+        return self.options.window is not None and time > self.options.window
+
+    def _pass(self, states: Float[Tensor, "batch time width"], real: Mask | None) -> list[Tensor]:
+        """Return the states of every block."""
+        layers = []
         for block in self.blocks:
             states = block(states, real)
             layers.append(states)
         return layers
+
+    def _pass_folded(
+        self, states: Float[Tensor, "batch time width"], lengths: Int[Tensor, " batch"] | None
+    ) -> list[Tensor]:
+        """Pass each window as a row of its own, which costs far less than long rows with a mask between windows."""
+        (batch, time, width), window = states.shape, self.options.window or 0
+        starts = torch.arange(0, time, window, device=states.device)
+        ends = starts.new_tensor(time) if lengths is None else lengths[:, None]
+        real = (ends - starts).clamp(0, window).expand(batch, -1).flatten()
+        rows = F.pad(states, (0, 0, 0, len(starts) * window - time)).reshape(-1, window, width)
+        return [layer.reshape(batch, -1, width)[:, :time] for layer in self._pass(rows, Lengths(real))]
 
     def states(self, texts: TextRows) -> Float[Tensor, "batch time wider"]:
         """Return the state of each word, taken from its first token."""
@@ -192,7 +218,11 @@ class Bert(OrderedReader):
 
     def multiplications(self, length: int) -> int:
         """Return the multiplications for reading a text of `length` tokens."""
-        looking = sum(part.multiplications(length) for part in self.modules() if isinstance(part, MultiHead))
+        whole, rest = divmod(length, self.options.window) if self.options.window is not None else (0, length)
+        heads = [part for part in self.modules() if isinstance(part, MultiHead)]
+        looking = sum(
+            whole * part.multiplications(self.options.window or 0) + part.multiplications(rest) for part in heads
+        )
         return length * self.matrices() + looking
 
     def matrices(self) -> int:

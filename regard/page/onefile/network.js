@@ -1,7 +1,8 @@
-// The network: two ONNX graphs that onnxruntime runs, one that reads a sentence and one that writes a token per row.
+// The network: ONNX graphs that onnxruntime runs, one that reads a sentence and one that writes a token per row.
 
 import { queriesOf } from "./attending.js";
 
+/** @import { Listing } from "./listing.js" */
 /** @import { Step } from "./search.js" */
 /** @typedef {{ dims: readonly number[], data: any }} Tensor */
 /** @typedef {Record<string, Tensor>} Tensors by name */
@@ -16,23 +17,29 @@ import { queriesOf } from "./attending.js";
  * @typedef {object} Network
  * @property {Session} encoder
  * @property {Session} step
+ * @property {Listing | null} listing if only some tokens may be written
  * @property {Sizes} sizes
  * @property {(kind: string, data: any, dims: number[]) => Tensor} makeTensor
  */
 
 /**
  * Read a sentence, whose last token is its end: its attention to itself, and the function that writes one more token
- * per row.
- * @type {(network: Network, source: number[]) => Promise<{ looks: Float32Array[][], write: Step }>}
+ * per row; `end` is the end of an output.
+ * @type {(network: Network, source: number[], end: number) => Promise<{ looks: Float32Array[][], write: Step }>}
  */
-export async function readSentence({ encoder, step, sizes, makeTensor }, source) {
+export async function readSentence({ encoder, step, listing, sizes, makeTensor }, source, end) {
   /** @type {(values: number[], dims: number[]) => Tensor} */
   const wholes = (values, dims) => makeTensor("int64", BigInt64Array.from(values, BigInt), dims);
   const encoded = await encoder.run({
     source: wholes(source, [1, source.length]),
     lengths: wholes([source.length], [1]),
   });
-  const memory = Object.fromEntries(Object.entries(encoded).filter(([name]) => name.startsWith("memory.")));
+  const { candidates = null, layer = {} } = (await listing?.(source, end)) ?? {};
+  const remembered = Object.entries(encoded).filter(([name]) => name.startsWith("memory."));
+  const memory = { ...Object.fromEntries(remembered), ...layer };
+  const most = candidates?.length ?? sizes.vocabulary;
+  /** @type {(place: number) => number} */
+  const tokenAt = (place) => (candidates ? candidates[place] : place);
   const own = encoder.outputNames
     .filter((name) => name.startsWith("own_looks."))
     .map((name) => queriesOf(encoded[name]));
@@ -52,14 +59,14 @@ export async function readSentence({ encoder, step, sizes, makeTensor }, source)
   const write = async (tokens, origins, count) => {
     const inputs = {
       target: wholes(tokens, [tokens.length, 1]),
-      count: wholes([Math.min(count, sizes.vocabulary)], [1]),
+      count: wholes([Math.min(count, most)], [1]),
     };
     const outputs = await step.run({ ...inputs, ...memory, ...chosenRows(past, origins, makeTensor) });
     past = Object.fromEntries(Object.keys(past).map((name) => [name, outputs[name.replace("past", "present")]]));
     const [cross, back] = ["looks.", "own_looks."].map((kind) => rowsOfBlocks(kind, outputs));
     return {
       values: rowsOf(outputs.best).map((row) => [...row]),
-      tokens: rowsOf(outputs.tokens).map((row) => [...row].map(Number)),
+      tokens: rowsOf(outputs.tokens).map((row) => Array.from(row, (place) => tokenAt(Number(place)))),
       end: [...outputs.end.data],
       looks: tokens.map((_, row) => cross.map((rows) => rows[row])),
       back: tokens.map((_, row) => back.map((rows) => rows[row])),

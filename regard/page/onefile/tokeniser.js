@@ -1,5 +1,7 @@
 // Tokenisers of the model: text to tokens and back, token for token as in Python.
 
+import { bytePairTokeniser } from "./byte-pairs.js";
+import { joinedText, toBytes, wholeCharacters } from "./letters.js";
 import { wordNumbers } from "./numbering.js";
 import { characterPieces, mergedPieces, unigramPieces } from "./pieces.js";
 import {
@@ -7,6 +9,7 @@ import {
   splitAtSpaces, splitWords, wordPieces,
 } from "./spelling.js";
 
+/** @import { BytePairs } from "./byte-pairs.js" */
 /** @import { Piece, Pieces } from "./pieces.js" */
 /** @import { Spelling, Words } from "./spelling.js" */
 /**
@@ -17,6 +20,7 @@ import {
  * @property {(number | null)[]} bytes the token of each byte; empty if nothing can be spelled
  * @property {Record<"pad" | "unknown" | "begin" | "end", number>} special
  * @property {boolean} caseless whether text is read in lower case
+ * @property {BytePairs} [pairs] of a GPT-2
  * @property {Spelling} [spelling] of a WordPiece
  * @property {string[]} [marks] special tokens that a WordPiece recognises in text
  */
@@ -26,6 +30,7 @@ import {
  * @property {number} end
  * @property {number} unknown
  * @property {boolean} spells whether every token is a letter
+ * @property {boolean} readsBreaks whether a line break is an ordinary character
  * @property {(text: string) => number[]} encode
  * @property {(tokens: number[]) => string} decode
  * @property {(tokens: number[]) => string[]} names
@@ -38,13 +43,9 @@ const [SPACE, ESCAPE] = ["▁", "\u{10ffff}"]; // the sign of a space, and a cha
 const UNKNOWN_TEXT = "⁇";
 // JavaScript's `trim` differs by a few characters.
 const AROUND = new RegExp(`^[${PYTHON_SPACE}]+|[${PYTHON_SPACE}]+$`, "gu");
-const LONE = /[\ud800-\udfff]/gu; // half of a character
 
 /** @type {Record<string, (text: string, pieces: Pieces) => Piece[]>} */
 const SPLITS = { unigram: unigramPieces, bpe: mergedPieces, characters: characterPieces };
-
-const toBytes = new TextEncoder();
-const fromBytes = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * A text without white space around it.
@@ -61,6 +62,7 @@ const WORDS = {
 /** @type {(data: TokeniserData) => Tokeniser} */
 export function makeTokeniser(data) {
   if (data.kind === "wordpiece") return pieceTokeniser(data);
+  if (data.pairs) return bytePairTokeniser({ ...data, pairs: data.pairs });
   return Object.hasOwn(WORDS, data.kind) ? wordTokeniser(data, WORDS[data.kind]) : subwordTokeniser(data);
 }
 
@@ -68,7 +70,7 @@ export function makeTokeniser(data) {
  * A text in the form in which it is split.
  * @type {(data: TokeniserData, text: string) => string}
  */
-const cleaned = ({ caseless }, text) => (caseless ? text.toLowerCase() : text).replace(LONE, "\ufffd").normalize("NFC");
+const cleaned = ({ caseless }, text) => wholeCharacters(caseless ? text.toLowerCase() : text).normalize("NFC");
 
 /** @type {(data: TokeniserData) => Tokeniser} */
 function subwordTokeniser(data) {
@@ -83,9 +85,10 @@ function subwordTokeniser(data) {
     end,
     unknown: data.special.unknown,
     spells: data.kind === "characters",
+    readsBreaks: false,
     encode: (text) => split(cleaned(data, text)),
     decode: (tokens) => {
-      const text = joined(tokens.map((token) => fragments[token]));
+      const text = joinedText(tokens.map((token) => fragments[token]));
       if (data.kind === "bytes") return text;
       const unspaced = text.startsWith(" ") ? text.slice(1) : text;
       return unspaced.replaceAll(`${ESCAPE}1`, SPACE).replaceAll(`${ESCAPE}0`, ESCAPE);
@@ -116,6 +119,7 @@ function wordTokeniser(data, { split, spaced }) {
     end,
     unknown,
     spells: false,
+    readsBreaks: false,
     encode: (text) => split(cleaned(data, text)).map((word) => tokens.get(word) ?? unknown),
     decode: (tokens) => fragments(tokens).join(""),
     names,
@@ -136,6 +140,7 @@ function pieceTokeniser(data) {
     end,
     unknown,
     spells: false,
+    readsBreaks: false,
     encode: (text) => encode(data.caseless ? text.toLowerCase() : text),
     decode: (tokens) => {
       const shown = tokens.filter((token) => !silent.has(token)).map((token) => names[token]);
@@ -209,15 +214,4 @@ function lookedUp(pieces, bytes, unknown) {
     else if (tokens.at(-1) !== unknown) tokens.push(unknown);
   }
   return tokens;
-}
-
-/** @type {(fragments: Uint8Array[]) => string} */
-function joined(fragments) {
-  const all = new Uint8Array(fragments.reduce((size, fragment) => size + fragment.length, 0));
-  let at = 0;
-  for (const fragment of fragments) {
-    all.set(fragment, at);
-    at += fragment.length;
-  }
-  return fromBytes.decode(all);
 }

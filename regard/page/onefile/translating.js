@@ -47,7 +47,7 @@ export function makeTranslate({ model, search, longest, tokenisers: stored }, ne
     if (!text || !tokens.length) return null;
     const read = [...tokens, source.end];
     if (read.length > longest) throw new Untranslatable("onefile.too_long", { count: read.length, longest });
-    const { looks, write } = await readSentence(network, read);
+    const { looks, write } = await readSentence(network, read, target.end);
     const step = interruptible(write, signal);
     const limit = outputLimit(search, read.length, longest);
     const { finished, record } = await beamSearch(step, limit, target.begin, target.end, search);

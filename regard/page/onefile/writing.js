@@ -33,10 +33,11 @@ export function textOfTokens(tokeniser, tokens) {
 }
 
 /**
- * The tokens of a prompt; a line break is an end.
+ * The tokens of a prompt; a line break is an end, unless the tokeniser has tokens for it.
  * @type {(tokeniser: Tokeniser, text: string) => number[]}
  */
 export function tokensOfPrompt(tokeniser, text) {
+  if (tokeniser.readsBreaks) return tokeniser.encode(text);
   return text.split("\n").flatMap((line, place) => [...(place ? [tokeniser.end] : []), ...tokeniser.encode(line)]);
 }
 

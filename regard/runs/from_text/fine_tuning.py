@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from regard.base.faults import Fault
 from regard.base.model_folder import read_recipe
@@ -14,11 +15,29 @@ from regard.families import check_recipe
 from regard.runs.from_text.defaults import Amount, TextFiles, measure, pairs_in_words
 from regard.tasks.translation.budget import CPU_TOKENS
 
-# (most pairs, passes over the text): the model already knows its languages, and forgets as it learns.
-PASSES = ((2_000, 40), (10_000, 30), (50_000, 20), (500_000, 10), (float("inf"), 4))
+
+class Dose(NamedTuple):
+    """How texts of up to `pairs` are learnt: passes over them, and the learning rate times the model's width."""
+
+    pairs: float
+    passes: int
+    rate: float
+
+
+# The model already knows its languages, and forgets as it learns. Wider models train with smaller steps.
+CAUTIOUS = (
+    Dose(2_000, 40, 0.1),
+    Dose(10_000, 30, 0.1),
+    Dose(50_000, 20, 0.1),
+    Dose(500_000, 10, 0.1),
+    Dose(float("inf"), 4, 0.1),
+)
+# If the new text is not small next to the old, as in docs/ledger.md#fine-tuning, caution is worse than a new model.
+BOLD = (Dose(2_000, 40, 0.1), Dose(10_000, 90, 0.25), Dose(50_000, 60, 0.5), *CAUTIOUS[3:])
+SMALL = 40  # old pairs for each new one, from which on the new text is small
 FEWEST_BATCHES = 10  # in one pass
 SMALLEST_BATCH = 1024  # tokens
-HIGHEST_RATE = 5e-4
+HIGHEST_RATE = 5e-4  # of a cautious training
 VALIDATIONS = 10
 
 
@@ -54,8 +73,10 @@ def _training(start: Recipe, amount: Amount, old_share: float, gpu: bool) -> dic
     tokens = amount.pairs * amount.tokens
     ample: int = start.model.ample_tokens if gpu else CPU_TOKENS
     batch_tokens = min(ample, max(SMALLEST_BATCH, int(tokens / FEWEST_BATCHES) // 256 * 256))
-    passes = next(passes for pairs, passes in PASSES if amount.pairs <= pairs)
-    steps = max(100, int(passes * tokens / (1 - old_share) / batch_tokens) // 10 * 10)
+    doses = BOLD if gpu and _is_much(start, amount.pairs) else CAUTIOUS
+    dose = next(dose for dose in doses if amount.pairs <= dose.pairs)
+    rate = float(f"{dose.rate / start.model.width:.0e}")
+    steps = max(100, int(dose.passes * tokens / (1 - old_share) / batch_tokens) // 10 * 10)
     every = max(1, steps // VALIDATIONS)
     return {
         "steps": steps,
@@ -66,12 +87,20 @@ def _training(start: Recipe, amount: Amount, old_share: float, gpu: bool) -> dic
         "save_every": every,
         "best_by": "chrf",
         "optimizer": {
-            # Wider models train with smaller steps: 4e-4 at a width of 256, 2e-4 at 512.
-            "learning_rate": min(HIGHEST_RATE, float(f"{0.1 / start.model.width:.0e}")),
+            "learning_rate": min(HIGHEST_RATE, rate) if dose in CAUTIOUS else rate,
             "schedule": "linear",
             "warmup": steps // 20,
         },
     }
+
+
+def _is_much(start: Recipe, pairs: int) -> bool:
+    """Return True if so many new pairs are not small next to those that the model learnt from, which must be here."""
+    try:
+        old = sum(1 for _ in islice(chain.from_iterable(map(read_pairs, start.data.train)), SMALL * pairs))
+    except Fault:  # its text is gone, or it was imported
+        return False
+    return 0 < old < SMALL * pairs
 
 
 def _mix(new: Sequence[Corpus], parent: Path, start: Recipe, old_share: float) -> dict[str, Any]:

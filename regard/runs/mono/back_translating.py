@@ -55,7 +55,7 @@ def back_translate(
         with whole_file(out) as file:
             for line, output in written.pairs(dropped):
                 file.write(f"{output}\t{line}\n".encode())
-        report = written.report(dropped)
+            report = written.report(dropped)
         remove_work(work)
     return report
 

@@ -115,13 +115,14 @@ def _write(text: Mono, job: MachineText, record: Path, files: tuple[Path, Path],
             sides = (output, line) if text.way == "back" else (line, output)
             for file, side in zip((source, target), sides, strict=True):
                 file.write(f"{side}\n".encode())
+        report = written.report(dropped)
     made = MadeText(
         model=job.fingerprint,
         text=file_checksum(job.text),
         way=text.way,
         writing=text.writing,
         sides=[file_checksum(file) for file in files],
-        report=written.report(dropped),
+        report=report,
     )
     write_record(record, made)
     remove_work(work)

@@ -147,11 +147,14 @@ class Written:
                 yield line, add_noise(output, self.writing.seed, number) if self.writing.noise else output
 
     def report(self, dropped: dict[str, int]) -> str:
-        """Return a sentence on how many lines were read, kept and dropped, and why."""
+        """Return a sentence on how many lines were read, kept and dropped, and why; refuse a text with nothing kept."""
         reasons = self.cleaned.dropped | dropped
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
         kept = self.cleaned.kept - sum(dropped.values())
-        return f"read {self.cleaned.read:,} lines, kept {kept:,}" + (f" (dropped {why})" if why else "")
+        report = f"read {self.cleaned.read:,} lines, kept {kept:,}" + (f" (dropped {why})" if why else "")
+        if not kept:
+            raise Fault(f"The translations leave no pair to learn from: {report}.")
+        return report
 
 
 def remove_work(work: Path) -> None:

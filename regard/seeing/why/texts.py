@@ -270,7 +270,7 @@ class _Entering:
             return torch.zeros_like(whole)
         reader, tokeniser = self.reader, self.task.tokeniser
         mask = reader.tokens[getattr(tokeniser, "mask", tokeniser.pad)]
-        return (mask + reader.places[: whole.shape[1]] + reader.segments[0]).detach()[None]
+        return (mask + reader.place_vectors(whole.shape[1]) + reader.segments[0]).detach()[None]
 
 
 def _read(task: Any, text: str) -> Any:
