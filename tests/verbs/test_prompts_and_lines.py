@@ -13,7 +13,7 @@ from small_network import network_in, table_in
 
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.families import check_recipe
-from regard.tasks.language.language_task import split_lines
+from regard.tasks.language.lines import split_lines
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.request import GenerateRequest, PromptRequest
 from regard.verbs.generate.telling import Teller, WrittenToken
