@@ -104,8 +104,8 @@ def command(
 ) -> None:
     """Distil TEACHER into a smaller, faster student, and report on both: scores, size, speed and attention.
 
-    A translator translates the text, and the student learns its translations as an ordinary run does; a language model
-    writes text.
+    The teacher translates the text, writes more of it, tags it or captions its pictures, and the student learns this as
+    an ordinary run does.
     """
     from regard.runs.distil.request import DistilRequest, open_teachers
     from regard.runs.distil.run import distil
