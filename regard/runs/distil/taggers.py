@@ -89,9 +89,7 @@ class _Taggers:
         reader = _reading_as(teacher, table["data"], folder)
         table["model"] = _sizes(request, table, teacher, reader)
         width = value_at(apply_settings(table, request.settings), "model", "width")
-        if (
-            teacher.recipe.family == "bert"
-        ):  # its rates are for fine-tuning, and its steps too few to learn from nothing
+        if teacher.recipe.family == "bert":  # its rates are for fine-tuning, its steps too few to learn from nothing
             table["training"] = {"best_by": teacher.recipe.training.best_by}
         else:
             table["training"] = training_of(request, teachers, width, _KEPT)

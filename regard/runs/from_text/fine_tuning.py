@@ -17,7 +17,7 @@ from regard.tasks.translation.budget import CPU_TOKENS
 
 
 class Dose(NamedTuple):
-    """How texts of up to `pairs` are learnt: passes over them, and the learning rate times the model's width."""
+    """A way to learn texts of up to `pairs`: passes over them, and the learning rate times the model's width."""
 
     pairs: float
     passes: int
