@@ -17,9 +17,9 @@ from regard.decoding.options import change_options
 from regard.families import check_recipe
 from regard.loading import Loaded, load_as
 from regard.runs.distil.plan import TeachingPlan
-from regard.runs.distil.request import DistilRequest, Teacher, count_parameters
+from regard.runs.distil.request import DistilRequest, Teacher
 from regard.runs.distil.shards import has_begun, write_in_shards, write_lines
-from regard.runs.distil.sizes import DROPOUT, SHARES, refuse_large, refuse_no_room, training_of, widest
+from regard.runs.distil.sizes import DROPOUT, SHARES, count_student, refuse_large, refuse_no_room, training_of, widest
 from regard.runs.distil.split_report import SplitReport, measure_models, seconds_of
 from regard.runs.open import data_folder
 from regard.runs.request import bend
@@ -92,12 +92,12 @@ class _Captioners:
         width = value_at(apply_settings(table, request.settings), "model", "width")
         table["training"] = training_of(request, teachers, width, _KEPT)
         table = bend(table, request.settings, is_own=False)
-        refuse_large(_count(table, request, teacher), teacher)
+        refuse_large(count_student(table, request, teacher), teacher)
         return table
 
     def describe(self, request: DistilRequest, teacher: Teacher, table: dict[str, Any]) -> str:
         model = check_recipe(apply_settings(table, request.settings)).model
-        size = _count(table, request, teacher)
+        size = count_student(table, request, teacher)
         return (
             f"a {request.student} student of width {model.width}: at most {size:,} parameters, "
             f"{size / teacher.parameters:.1%} of its teacher's"
@@ -138,7 +138,7 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> d
         return {"embedding": width // 2, "compared": width // 2, "width": width, "dropout": DROPOUT, **encoder}
 
     def fits(width: int) -> bool:
-        size = _count(merge_tables(table, {"model": sizes(width)}), request, teacher)
+        size = count_student(merge_tables(table, {"model": sizes(width)}), request, teacher)
         return size <= int(share * teacher.parameters)
 
     if isinstance(given, int):
@@ -146,10 +146,6 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> d
     if not (width := widest(fits, STEP)):
         raise refuse_no_room(request, teacher, share, "its words and encoder")
     return sizes(width)
-
-
-def _count(table: dict[str, Any], request: DistilRequest, teacher: Teacher) -> int:
-    return count_parameters(check_recipe(apply_settings(table, request.settings)), teacher)
 
 
 def _speeds(model: Loaded, split: str) -> dict[str, float]:

@@ -13,10 +13,10 @@ from regard.base.progress import Progress, Remark
 from regard.base.recipe import apply_settings, merge_tables, value_at
 from regard.families import check_recipe
 from regard.runs.distil.plan import TeachingPlan
-from regard.runs.distil.request import DistilRequest, Teacher, count_parameters
+from regard.runs.distil.request import DistilRequest, Teacher
 from regard.runs.distil.samples import TextFiles, forgetting, write_samples, write_texts
 from regard.runs.distil.shards import has_begun
-from regard.runs.distil.sizes import DROPOUT, SHARES, refuse_large, refuse_no_room, training_of, widest
+from regard.runs.distil.sizes import DROPOUT, SHARES, count_student, refuse_large, refuse_no_room, training_of, widest
 from regard.runs.distil.split_report import SplitReport, measure_models, seconds_of
 from regard.runs.request import bend
 from regard.tasks.language.borrowing import borrowed_options
@@ -73,14 +73,14 @@ class _LanguageModels:
         width = value_at(apply_settings(table, request.settings), "model", "width")
         table["training"] = training_of(request, teachers, width, _kept(teacher, table["family"]))
         table = bend(table, request.settings, is_own=False)
-        refuse_large(_count(table, request, teacher), teacher)
+        refuse_large(count_student(table, request, teacher), teacher)
         return table
 
     def describe(self, request: DistilRequest, teacher: Teacher, table: dict[str, Any]) -> str:
         model = check_recipe(apply_settings(table, request.settings)).model
         if request.student == "ngram":
             return f"an n-gram student of order {model.order}"
-        size = _count(table, request, teacher)
+        size = count_student(table, request, teacher)
         layers = f"{model.layers} layer{'s' if model.layers > 1 else ''} of width {model.width}"
         return (
             f"{'an' if request.student == 'lstm' else 'a'} {request.student} student of {layers}: {size:,} parameters, "
@@ -134,7 +134,7 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> d
         return {"layers": max(1, own.layers // 2), "width": width, "heads": heads, **kept, **dropout}
 
     def fits(width: int) -> bool:
-        size = _count(merge_tables(table, {"model": sizes(width)}), request, teacher)
+        size = count_student(merge_tables(table, {"model": sizes(width)}), request, teacher)
         return size <= int(share * teacher.parameters)
 
     if isinstance(given, int):
@@ -142,10 +142,6 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> d
     if not (width := widest(fits, STEP)):
         raise refuse_no_room(request, teacher, share, quantity(teacher.tokenisers[1].size, "token"))
     return sizes(width)
-
-
-def _count(table: dict[str, Any], request: DistilRequest, teacher: Teacher) -> int:
-    return count_parameters(check_recipe(apply_settings(table, request.settings)), teacher)
 
 
 def _kept(teacher: Teacher, family: str) -> Sequence[str]:

@@ -5,7 +5,9 @@ from math import sqrt
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.runs.distil.request import DistilRequest, Teacher
+from regard.base.recipe import apply_settings
+from regard.families import check_recipe
+from regard.runs.distil.request import DistilRequest, Teacher, count_parameters
 
 SHARES = {"base": 1 / 4, "tiny": 1 / 10, "micro": 1 / 20}  # largest shares of the teacher's parameters
 LONGER = 2  # times the teacher's steps: a student has no regularisation that doubles its passes, and learns slowly
@@ -19,6 +21,11 @@ def widest(fits: Callable[[int], bool], step: int) -> int:
     while fits(width + step):
         width += step
     return width
+
+
+def count_student(table: dict[str, Any], request: DistilRequest, teacher: Teacher) -> int:
+    """Return the number of parameters of a student by its recipe with the request's settings."""
+    return count_parameters(check_recipe(apply_settings(table, request.settings)), teacher)
 
 
 def refuse_no_room(request: DistilRequest, teacher: Teacher, share: float, vocabulary: str) -> Fault:

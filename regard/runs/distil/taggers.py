@@ -18,9 +18,9 @@ from regard.data.tagging.prepare import PreparedTags
 from regard.families import check_recipe, task_class
 from regard.loading import Loaded, load_as
 from regard.runs.distil.plan import TeachingPlan
-from regard.runs.distil.request import DistilRequest, Teacher, count_parameters
+from regard.runs.distil.request import DistilRequest, Teacher
 from regard.runs.distil.shards import has_begun, write_in_shards, write_lines
-from regard.runs.distil.sizes import DROPOUT, SHARES, refuse_large, refuse_no_room, training_of, widest
+from regard.runs.distil.sizes import DROPOUT, SHARES, count_student, refuse_large, refuse_no_room, training_of, widest
 from regard.runs.distil.split_report import SplitReport, measure_models, seconds_of
 from regard.runs.open import data_folder
 from regard.runs.request import bend
@@ -94,7 +94,7 @@ class _Taggers:
         else:
             table["training"] = training_of(request, teachers, width, _KEPT)
         table = bend(table, request.settings, is_own=False)
-        refuse_large(_count(table, request, reader), teacher)
+        refuse_large(count_student(table, request, reader), teacher)
         return table
 
     def describe(self, request: DistilRequest, teacher: Teacher, table: dict[str, Any]) -> str:
@@ -181,7 +181,7 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher, read
         }
 
     def fits(width: int) -> bool:
-        size = _count(merge_tables(table, {"model": sizes(width)}), request, reader)
+        size = count_student(merge_tables(table, {"model": sizes(width)}), request, reader)
         return size <= int(share * teacher.parameters)
 
     if isinstance(given, int):
@@ -190,10 +190,6 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher, read
         words = len(open_lexicon(reader.files, len(reader.recipe.data.read_beside)).words)
         raise refuse_no_room(request, teacher, share, quantity(words, "word"))
     return sizes(width)
-
-
-def _count(table: dict[str, Any], request: DistilRequest, reader: Teacher) -> int:
-    return count_parameters(check_recipe(apply_settings(table, request.settings)), reader)
 
 
 def _speeds(model: Loaded, split: str) -> dict[str, float]:
