@@ -21,12 +21,21 @@ from regard.console.inputs import example_command
 from regard.data.captions.files import plain_words, read_array, read_captions
 from regard.data.captions.options import CaptionData
 from regard.data.captions.prepare import prepare_captions
+from regard.data.tokenisers.symbols import BEGIN, PAD
 from regard.families import check_recipe
 from regard.metrics.cider import CiderAgreement
 from regard.runs.open import open_run
+from regard.runs.parents import resolve
 from regard.runs.train import train
 from regard.tasks.captioning.batches import PictureReferences
-from regard.tasks.captioning.self_critical import critic_of, self_critical_loss, worth_of, write_freely
+from regard.tasks.captioning.options import CaptioningTraining
+from regard.tasks.captioning.self_critical import (
+    critic_of,
+    sample_captions,
+    self_critical_loss,
+    worth_of,
+    write_greedily,
+)
 from regard.verbs.caption import run as captioning
 from regard.verbs.caption.run import rewrite
 
@@ -221,29 +230,98 @@ def test_a_model_is_scored_by_its_captions_beside_all_that_people_wrote(folder: 
 
 
 @pytest.mark.parametrize("longest", [8, 0])
-def test_self_critical_training_makes_captions_that_are_worth_more_more_probable(folder: Path, longest: int) -> None:
-    """The gradient is that of −(r(sample) − r(greedy)) log p(sample), caption by caption.
+@pytest.mark.parametrize(("samples", "baseline"), [(1, "greedy"), (3, "greedy"), (3, "leave-one-out")])
+def test_self_critical_training_makes_captions_that_are_worth_more_more_probable(
+    folder: Path, longest: int, samples: int, baseline: str
+) -> None:
+    """The gradient is that of −(r(sample) − baseline) log p(sample), caption by caption.
 
     An end is sampled too, except after a caption that fills all the room, here that of one word.
     """
-    task = regard.load(folder / "run", device="cpu").task
+    task, batch, critic = critical(folder, samples=samples, baseline=baseline)
     task.longest = longest
-    captions = [["a circle in the corner"], ["there is a square"], ["a cross"]]
-    batch = PictureReferences(task.read(["valid-0.jpg", "valid-1.jpg"]), tuple(map(tuple, captions[:2])))
-    critic = critic_of(captions)
+    rows = [row for row in range(2) for _ in range(samples)]
     torch.manual_seed(1)
-    sampled, greedy = write_freely(task, batch.pictures, True), write_freely(task, batch.pictures, False)
-    worth = [worth_of(task, written, batch.references, critic) for written in (sampled, greedy)]
+    sampled = sample_captions(task, batch.pictures.of_rows(rows)).captions
+    worth = worth_of(task, sampled, [batch.references[row] for row in rows], critic)
+    greedy = worth_of(task, write_greedily(task, batch.pictures), batch.references, critic)
     torch.manual_seed(1)
     loss = self_critical_loss(task, batch, critic)
-    steps = [min(len(tokens) + 1, longest + 1) for tokens in sampled]
-    of_rows = [task.token_scores(batch.pictures.of_rows([row]).writing([sampled[row]]))[0] for row in range(2)]
-    scores = [scores[:count].sum() for scores, count in zip(of_rows, steps, strict=True)]
-    expected = -sum((worth[0][row] - worth[1][row]) * scores[row] for row in range(2))
+    expected, steps = 0.0, 0
+    for number, row in enumerate(rows):
+        others = [worth[other] for other in range(len(rows)) if rows[other] == row and other != number]
+        surplus = worth[number] - (greedy[row] if baseline == "greedy" else sum(others) / len(others))
+        count = min(len(sampled[number]) + 1, longest + 1)
+        expected, steps = expected - surplus * written_score(task, batch, row, sampled[number][:count]), steps + count
     torch.testing.assert_close(loss.total, torch.as_tensor(expected))
-    assert loss.tallies["drawn"].value == pytest.approx(sum(worth[0]) / 2)
-    assert loss.count == sum(steps)
+    assert loss.tallies["drawn"].value == pytest.approx(sum(worth) / len(worth))
+    assert loss.count == steps
     assert longest or any(sampled)  # otherwise there would be nothing to see
+
+
+def critical(folder: Path, **training: Any) -> tuple[Any, PictureReferences, CiderAgreement]:
+    """Return a task in self-critical training, two pictures with their captions, and the reward function."""
+    task = regard.load(folder / "run", device="cpu").task
+    task.training_options = task.training_options.model_copy(update={"self_critical": True, **training})
+    captions = [["a circle in the corner"], ["there is a square"], ["a cross"]]
+    batch = PictureReferences(task.read(["valid-0.jpg", "valid-1.jpg"]), tuple(map(tuple, captions[:2])))
+    return task, batch, critic_of(captions)
+
+
+def written_score(task: Any, batch: PictureReferences, row: int, tokens: list[int]) -> Any:
+    """Return the log-probability of a caption and its end, unless it fills all the room, in one pass."""
+    picture = batch.pictures.of_rows([row]).writing([tokens])
+    memory = task.model.read(task.annotations(picture))
+    logits = task.model.logits(task.model.write(picture.inputs, memory, task.model.begin(memory)).states)
+    logits[..., [PAD, BEGIN]] = float("-inf")  # never sampled
+    scores = logits.log_softmax(dim=-1).gather(-1, picture.tokens[..., None])
+    return scores[:, : task.longest_written].sum()
+
+
+def test_captions_are_sampled_with_dropout_if_asked(folder: Path) -> None:
+    """Dropout is on for the samples alone: greedy captions and the state of the task are as without it."""
+    task, batch, critic = critical(folder, sampling_dropout=True)
+    layers = [layer for layer in task.modules() if isinstance(layer, torch.nn.Dropout)]
+    seen: dict[str, set[bool]] = {"drawn": set(), "greedy": set()}
+
+    def note(layer: torch.nn.Module, *_: Any) -> None:
+        assert not task.model.training  # hard attention would sample places too
+        seen["drawn" if torch.is_grad_enabled() else "greedy"].add(layer.training)
+
+    for layer in layers:
+        layer.register_forward_hook(note)
+    self_critical_loss(task.train(), batch, critic).total.backward()
+    assert seen == {"drawn": {True}, "greedy": {False}}
+    assert all(layer.training for layer in layers)
+
+
+@pytest.mark.parametrize(
+    ("training", "words"),
+    [
+        ({"samples": 5}, "samples is for self_critical = true"),
+        ({"baseline": "leave-one-out"}, "baseline is for self_critical = true"),
+        ({"sampling_dropout": True}, "sampling_dropout is for self_critical = true"),
+        ({"self_critical": True, "baseline": "leave-one-out"}, "so it needs samples ≥ 2"),
+    ],
+)
+def test_options_of_samples_need_samples(training: dict[str, Any], words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        check(CaptioningTraining, training)
+
+
+@pytest.mark.parametrize(("attention", "fits"), [("hard", True), ("mean", False)])
+def test_hard_attention_may_start_from_soft_attention(folder: Path, tmp_path: Path, attention: str, fits: bool) -> None:
+    """Both have the same weights; other kinds do not."""
+    table = TOYS["captioner"].table(tmp_path)
+    model = {"attention": attention, "evenness": 0.0}
+    recipe = {"family": "captioner", "start_from": str(folder / "run"), **table, "model": model}
+    if not fits:
+        with pytest.raises(Fault, match=r"model.attention is 'mean', but the model has 'soft'"):
+            resolve(recipe)
+        return
+    with undrawn():
+        train(open_run(resolve(recipe), tmp_path / "run", True, silent, lambda remark: None), [])
+    assert regard.load(tmp_path / "run", device="cpu").task.model.chooses
 
 
 def test_a_caption_that_stops_too_early_is_worth_less_than_the_words_that_it_has(folder: Path) -> None:
