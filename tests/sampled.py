@@ -38,3 +38,8 @@ def place(case: pytest.Function) -> int:
         for together in names[1:]:  # given together with the first, so at the same place
             places.pop(together.strip(), None)
     return sum(places.values())
+
+
+def few_seeds(few: int, count: int) -> pytest.MarkDecorator:
+    """Give a test `seeds`: the first few of this count, and in `make test-long` the others."""
+    return pytest.mark.parametrize("seeds", [range(few), pytest.param(range(few, count), marks=pytest.mark.long)])

@@ -203,6 +203,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_families_are_found_out(here: Path, tmp_path: Path, monkeypatch, capsys, name: str) -> None:
     right, wrong, promise, reason = BROKEN[name]

@@ -55,7 +55,16 @@ def chosen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     found = {}
     for choice in ("", "long", "not long"):
         plugin = Sampling()
-        words = ["--collect-only", "-qq", "-p", "no:cacheprovider", "-p", "no:schemathesis", "-c", str(folder / "pytest.ini")]
+        words = [
+            "--collect-only",
+            "-qq",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:schemathesis",
+            "-c",
+            str(folder / "pytest.ini"),
+        ]
         assert pytest.main([*words, "-m", choice, str(folder)], [plugin]) == 0
         found[choice] = plugin.names
     return found
