@@ -1,10 +1,12 @@
 """Training and scoring from Python, compared with the commands."""
 
 import csv
+import math
 import pydoc
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -86,6 +88,20 @@ def test_what_is_missing_or_contradicts_itself_is_refused(tmp_path: Path) -> Non
         regard.train("demo", source="a", target="b")
     with pytest.raises(regard.Fault, match="continues a run and overwrite=True replaces it"):
         regard.train("demo", out=tmp_path / "run", resume=True, overwrite=True)
+
+
+@pytest.mark.parametrize("minutes", [-1, math.nan])
+def test_minutes_that_are_no_length_of_time_are_refused_before_anything_begins(minutes: float, tmp_path: Path) -> None:
+    table, out = counted(tmp_path), tmp_path / "out"
+    calls: list[Callable[[], object]] = [
+        lambda: regard.train(table, out=out, minutes=minutes, quiet=True),
+        lambda: regard.compare(table, {"model.order": [1, 2]}, out=out, minutes=minutes, quiet=True),
+        lambda: regard.distil(tmp_path, out=out, minutes=minutes, quiet=True),
+    ]
+    for call in calls:
+        with pytest.raises(regard.Fault, match=rf"^minutes is {minutes:g}, expected a number of minutes\.$"):
+            call()
+    assert not out.exists()
 
 
 def test_variants_are_compared_as_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,9 +49,14 @@ def write_record(folder: Path, quantisation: str, made_from: dict[str, str]) -> 
     write_file(folder / RECORD, record.model_dump_json(indent=1).encode())
 
 
+def has_graphs(family: str) -> bool:
+    """Return True if models of the family can have ONNX graphs."""
+    return family in _WITH_GRAPHS
+
+
 def refuse_family(family: str) -> None:
     """Refuse a family that has no ONNX graphs."""
-    if family not in _WITH_GRAPHS:
+    if not has_graphs(family):
         raise Fault(f"ONNX exports need a Transformer, gpt, encoder or bert, but this model is of the family {family}.")
 
 

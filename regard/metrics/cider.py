@@ -32,10 +32,11 @@ _Vector = dict[Ngram, float]
 
 
 class _Text(NamedTuple):
-    """A text as its length in words and, for each order, its weighted n-grams."""
+    """A text as its length in words and, for each order, its weighted n-grams and their norm."""
 
     length: int
     vectors: list[_Vector]
+    norms: list[float]
 
 
 def cider(clipped: bool = True) -> Summed:
@@ -91,7 +92,7 @@ def _rarity(sentences: Sequence[Sequence[Sequence[str]]]) -> _Rarity:
 
 def _weight(text: Sequence[str], rarity: _Rarity) -> _Text:
     vectors = [{ngram: count * rarity.of(ngram) for ngram, count in counts(text, order).items()} for order in ORDERS]
-    return _Text(len(text), vectors)
+    return _Text(len(text), vectors, [math.hypot(*vector.values()) for vector in vectors])
 
 
 def _agreement(written: _Text, references: Sequence[_Text], clipped: bool) -> float:
@@ -100,16 +101,18 @@ def _agreement(written: _Text, references: Sequence[_Text], clipped: bool) -> fl
 
 
 def _compare(written: _Text, wanted: _Text, clipped: bool) -> float:
-    sides = list(zip(written.vectors, wanted.vectors, strict=True))
-    cosine = sum(_cosine(ours, theirs, clipped) for ours, theirs in sides) / len(sides)
+    sides = zip(written.vectors, wanted.vectors, written.norms, wanted.norms, strict=True)
+    cosine = sum(_cosine(ours, theirs, norm * other, clipped) for ours, theirs, norm, other in sides) / len(ORDERS)
     if not clipped:
         return cosine
     return _SCALE * math.exp(-((written.length - wanted.length) ** 2) / (2 * _SPREAD**2)) * cosine
 
 
-def _cosine(written: _Vector, wanted: _Vector, clipped: bool) -> float:
-    """Return the cosine of two vectors; clipped, an output's weight counts at most as the reference's."""
-    norms = math.hypot(*written.values()) * math.hypot(*wanted.values())
+def _cosine(written: _Vector, wanted: _Vector, norms: float, clipped: bool) -> float:
+    """Return the cosine of two vectors, given the product of their norms.
+
+    Clipped, an output's weight counts at most as the reference's.
+    """
     common = [ngram for ngram in written if ngram in wanted]  # not a set, whose order would change the rounding
     inner = sum((min(written[ngram], wanted[ngram]) if clipped else written[ngram]) * wanted[ngram] for ngram in common)
     return inner / norms if norms else 0.0

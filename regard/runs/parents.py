@@ -98,7 +98,9 @@ def _misfits(table: dict[str, Any], parent: Recipe) -> Iterator[str]:
             fields = type(parent.model).model_fields
             whole = check(type(parent.model), {name: value for name, value in model.items() if name in fields})
             options = {name: getattr(whole, name) for name in fields if name in whole.model_fields_set}
-        yield from _differing("model", options, parent.model, getattr(parent.model, "adjustable", frozenset()))
+        alike = getattr(parent.model, "interchangeable", {})
+        free = {name for name, values in alike.items() if {options.get(name), getattr(parent.model, name)} <= values}
+        yield from _differing("model", options, parent.model, getattr(parent.model, "adjustable", frozenset()) | free)
     data = table.get("data")
     parent_tokeniser = getattr(parent.data, "tokeniser", None)
     if parent_tokeniser is not None and isinstance(data, dict) and isinstance(tokeniser := data.get("tokeniser"), dict):

@@ -17,6 +17,7 @@ from regard.runs.from_text.defaults import TextFiles, recipe_for
 from regard.runs.from_text.fine_tuning import recipe_from
 from regard.runs.from_text.own_data import OwnFiles, check_columns, with_own_data
 from regard.runs.mono.asked import AskedTexts
+from regard.runs.planning.allowance import check_minutes
 from regard.runs.recipes import recipe_text
 from regard.training.checkpoint import RunFolder, read_recipe
 from regard.training.options import TrainingOptions
@@ -161,6 +162,7 @@ def _check(request: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, 
     request.mono.check(bool(text) or request.recipe is not None)
     if request.restarts and request.processes is None:
         raise Fault("--restarts needs --processes; processes started by another tool must be restarted by that tool.")
+    check_minutes(request.minutes)
     if request.resume and request.overwrite:
         raise Fault("--resume continues a run and --overwrite replaces it; give one of them.")
     if not text and not request.resume and request.recipe is None:

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from regard.base.faults import Fault
 from regard.base.pauses import load_beside_pauses
 from regard.base.requests.rules import VerbRequest
+from regard.engines.exported import ONNX, has_graphs, read_export
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
 from regard.families.abilities import ADDRESS, is_followed, refusal
 from regard.families.model_folder import Description
@@ -92,6 +93,8 @@ class ServedModel(Served):
         pause_between_parts(self.model.task)
         if engine == "torch":
             self.model.exports["auto"] = None  # for requests that leave the engine to the server
+        elif engine == ONNX and has_graphs(self.model.recipe.family):
+            read_export(folder / ONNX)  # refuse a model without it now rather than answer with torch
         kind = TASKS[self.model.recipe.task]
         self.reads, self.gives, self.verb = input_kind(self.model.recipe), kind.gives, kind.verb
         self._explained = explained_verbs(self.model)

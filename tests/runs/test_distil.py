@@ -278,6 +278,8 @@ REFUSED = [
     (["--set", "model.width=64"], "--text", "new.en", "a student must be smaller"),
     (["--set", "model.widht=64"], "--text", "new.en", "did you mean 'width'?"),
     (["--resume", "--overwrite"], "--text", "new.en", "give one of them"),
+    (["--minutes", "0"], "--text", "new.en", "--minutes is 0, which leaves no time to train a student"),
+    (["--minutes", "inf"], "--text", "new.en", "--minutes is inf, expected a number of minutes."),
     (["teacher"], "--text", "new.en", "The same teacher is named twice"),
 ]
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from caption_files import SHAPES, captioned, write_captions
 from small import undrawn
-from toys import TOYS, open_toy, open_trained_toy
+from toys import TOYS, open_trained_toy
 
 import regard
 from regard.base.faults import Fault
@@ -22,11 +22,8 @@ from regard.data.captions.files import plain_words, read_array, read_captions
 from regard.data.captions.options import CaptionData
 from regard.data.captions.prepare import prepare_captions
 from regard.families import check_recipe
-from regard.metrics.cider import CiderAgreement
 from regard.runs.open import open_run
 from regard.runs.train import train
-from regard.tasks.captioning.batches import PictureReferences
-from regard.tasks.captioning.self_critical import critic_of, self_critical_loss, worth_of, write_freely
 from regard.verbs.caption import run as captioning
 from regard.verbs.caption.run import rewrite
 
@@ -220,53 +217,6 @@ def test_a_model_is_scored_by_its_captions_beside_all_that_people_wrote(folder: 
     assert model.recipe.decoding.beam == 4
 
 
-@pytest.mark.parametrize("longest", [8, 0])
-def test_self_critical_training_makes_captions_that_are_worth_more_more_probable(folder: Path, longest: int) -> None:
-    """The gradient is that of −(r(sample) − r(greedy)) log p(sample), caption by caption.
-
-    An end is sampled too, except after a caption that fills all the room, here that of one word.
-    """
-    task = regard.load(folder / "run", device="cpu").task
-    task.longest = longest
-    captions = [["a circle in the corner"], ["there is a square"], ["a cross"]]
-    batch = PictureReferences(task.read(["valid-0.jpg", "valid-1.jpg"]), tuple(map(tuple, captions[:2])))
-    critic = critic_of(captions)
-    torch.manual_seed(1)
-    sampled, greedy = write_freely(task, batch.pictures, True), write_freely(task, batch.pictures, False)
-    worth = [worth_of(task, written, batch.references, critic) for written in (sampled, greedy)]
-    torch.manual_seed(1)
-    loss = self_critical_loss(task, batch, critic)
-    steps = [min(len(tokens) + 1, longest + 1) for tokens in sampled]
-    of_rows = [task.token_scores(batch.pictures.of_rows([row]).writing([sampled[row]]))[0] for row in range(2)]
-    scores = [scores[:count].sum() for scores, count in zip(of_rows, steps, strict=True)]
-    expected = -sum((worth[0][row] - worth[1][row]) * scores[row] for row in range(2))
-    torch.testing.assert_close(loss.total, torch.as_tensor(expected))
-    assert loss.tallies["drawn"].value == pytest.approx(sum(worth[0]) / 2)
-    assert loss.count == sum(steps)
-    assert longest or any(sampled)  # otherwise there would be nothing to see
-
-
-def test_a_caption_that_stops_too_early_is_worth_less_than_the_words_that_it_has(folder: Path) -> None:
-    """All its words are right, but no reference ends there; with the end as a word it shares no more than they do."""
-    task = regard.load(folder / "run", device="cpu").task
-    captions = [["a circle in the corner"], ["there is a square"], ["a cross"]]
-    stopped, whole = (task.tokeniser.encode(text) for text in ("a circle in the", "a circle in the corner"))
-    with_ends = worth_of(task, [stopped, whole], [captions[0]] * 2, critic_of(captions))
-    plain = [CiderAgreement(captions)(task.write(tokens), captions[0]) for tokens in (stopped, whole)]
-    assert with_ends[1] == pytest.approx(10)
-    assert with_ends[0] < plain[0] < plain[1]
-
-
-def test_a_run_may_go_on_from_a_trained_model_by_what_captions_are_worth(folder: Path, tmp_path: Path) -> None:
-    table = TOYS["captioner"].table(tmp_path)
-    training = table["training"] | {"self_critical": True, "steps": 2}
-    recipe = {"family": "captioner", "start_from": str(folder / "run"), **table, "training": training}
-    with undrawn():
-        facts = train(open_run(check_recipe(recipe), tmp_path / "run", True, silent, lambda remark: None), [])
-    assert facts.finished
-    assert [*facts.tallies[0][1]] == ["drawn", "greedy"]
-
-
 def test_who_has_trained_on_features_is_told_of_features(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = folder / "run"
     say_result(run)
@@ -337,26 +287,3 @@ def test_captions_of_shapes_are_learnt_and_each_word_looks_where_the_shape_is(tm
         assert caption.attention is not None
         (look,) = (look for word, look in zip(caption.words, caption.attention, strict=True) if word in SHAPES)
         assert look.flatten()[number % 4] > 0.5
-
-
-@pytest.mark.long
-def test_drawn_captions_of_shapes_come_to_be_worth_more(tmp_path: Path) -> None:
-    torch.manual_seed(1)
-    task = open_toy("captioner", tmp_path, embedding=8, width=24, compared=12).task
-    references = task.source("train").references()
-    critic = critic_of(references)
-    pictures = next(iter(task.source("train").pictures(10))).of_rows([row for row in range(10) for _ in range(8)])
-    batch = PictureReferences(pictures, tuple(tuple(references[row]) for row in range(10) for _ in range(8)))
-    optimizer = torch.optim.Adam(task.parameters(), 0.01)
-    for captions in [*task.batches("train", 1, 0, 0)] * 4:  # so that some samples are worth something
-        optimizer.zero_grad()
-        task.loss(captions).total.backward()
-        optimizer.step()
-    worth = []
-    for _ in range(40):
-        optimizer.zero_grad()
-        loss = self_critical_loss(task.train(), batch, critic)
-        (loss.total / loss.count).backward()
-        optimizer.step()
-        worth.append(loss.tallies["drawn"].value)
-    assert sum(worth[-5:]) > 1.2 * sum(worth[:5])

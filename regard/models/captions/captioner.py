@@ -84,6 +84,11 @@ class CaptionerOptions(ReinforceOptions):
         """Options that may change while the weights stay."""
         return frozenset({"dropout", "evenness", *_OF_HARD})
 
+    @property
+    def interchangeable(self) -> dict[str, frozenset[str]]:
+        """Values of options that have the same weights, by option."""
+        return {"attention": frozenset({"soft", "hard"})}
+
 
 class PictureMemory(NamedTuple):
     """The annotations of each picture, unchanged and as keys, and their mean."""

@@ -20,7 +20,7 @@ from regard.runs.compare.plan import ComparisonPlan, PlannedRun
 from regard.runs.compare.report import Comparison
 from regard.runs.compare.side_by_side import train_side_by_side
 from regard.runs.evaluate import has_part
-from regard.runs.planning.allowance import Allowance
+from regard.runs.planning.allowance import Allowance, check_minutes
 from regard.runs.start import Audience, train_recipe
 from regard.runs.validate import check_measured
 from regard.training.checkpoint import RunFolder
@@ -75,7 +75,8 @@ class Manner:
     minutes: float | None = None
 
     def check(self) -> None:
-        """Refuse contradictory options."""
+        """Refuse contradictory options, and minutes that are no length of time."""
+        check_minutes(self.minutes)
         if self.resume and self.overwrite:
             raise Fault("--resume continues a comparison and --overwrite replaces it; give one of them.")
 

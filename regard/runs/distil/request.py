@@ -13,6 +13,7 @@ from regard.families import task_class
 from regard.families.model_folder import open_folder
 from regard.models.shapes import ShapesOnly
 from regard.runs.open import parameters_of
+from regard.runs.planning.allowance import check_minutes
 
 StudentName = Literal["base", "tiny", "micro", "lstm", "gru", "ngram"]
 Decoder = Literal["attention", "ssru", "gru"]
@@ -55,6 +56,9 @@ class DistilRequest:
             raise Fault("Name a model to learn from, as in `regard distil TEACHER -o RUN`.")
         if self.resume and self.overwrite:
             raise Fault("--resume continues a run and --overwrite replaces it; give one of them.")
+        check_minutes(self.minutes)
+        if self.minutes == 0:
+            raise Fault("--minutes is 0, which leaves no time to train a student; give it more minutes.")
         if self.n is not None and self.targets in ("best", "reference"):
             raise Fault(f"--n is for --targets n-best and nearest; it has no effect with --targets {self.targets}.")
         if self.beam is not None and self.targets == "reference":

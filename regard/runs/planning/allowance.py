@@ -1,14 +1,22 @@
 """The time limit of a command."""
 
+import math
 import time
 from dataclasses import dataclass, field
 
+from regard.base.faults import Fault
 from regard.training.replanning import Budget
 
 MARGIN = 0.02  # share of the whole time, for the unforeseen
 LEAST_TRAINING = 0.5  # least share for training, of the time left when the data is ready
 USUAL_LOADING = 2.0  # seconds
 LAST_SECONDS = 4.0  # for the curve and other work after the last validation
+
+
+def check_minutes(minutes: float | None) -> None:
+    """Refuse minutes that are no length of time: a comparison with NaN would never stop a run."""
+    if minutes is not None and not 0 <= minutes < math.inf:
+        raise Fault(f"--minutes is {minutes:g}, expected a number of minutes.")
 
 
 @dataclass(frozen=True)

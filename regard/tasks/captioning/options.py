@@ -1,6 +1,6 @@
 """Recipe options for captioners."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -9,6 +9,8 @@ from regard.data.captions.options import CaptionData
 from regard.decoding.options import DecodingOptions
 from regard.models.captions.encoder import EncoderOptions
 from regard.training.options import Precision, TrainingOptions, best_by, numbers_in
+
+_OF_SAMPLED = ("samples", "baseline", "sampling_dropout")  # options of self_critical = true
 
 
 class CaptioningTraining(TrainingOptions):
@@ -21,11 +23,31 @@ class CaptioningTraining(TrainingOptions):
         description="Learn from sampled captions, rewarded by how far their CIDEr exceeds that of the greedy caption "
         "(Rennie et al. 2017); for a run that starts from a trained model. Batches then consist of pictures.",
     )
+    samples: int = Field(
+        default=1, ge=1, le=256, description="Captions sampled for each picture in self-critical training."
+    )
+    baseline: Literal["greedy", "leave-one-out"] = Field(
+        default="greedy",
+        description="Reward that a sampled caption must exceed in self-critical training: that of the greedy caption, "
+        "or the mean of the picture's other samples (Luo 2020).",
+    )
+    sampling_dropout: bool = Field(
+        default=False, description="Apply dropout while captions are sampled in self-critical training."
+    )
     validation_beam: int = Field(
         default=1, ge=0, le=64, description="Beam size for validation captions; 0 measures only the loss."
     )
     best_by: str = best_by("cider")
     precision: Precision = numbers_in("float32")
+
+    @model_validator(mode="after")
+    def _check_samples(self) -> "CaptioningTraining":
+        for name in _OF_SAMPLED:
+            if not self.self_critical and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} is for self_critical = true, which samples captions")
+        if self.baseline == "leave-one-out" and self.samples < 2:
+            raise ValueError("baseline = 'leave-one-out' is the mean of the other samples, so it needs samples ≥ 2")
+        return self
 
 
 class CaptioningRecipe(Recipe):

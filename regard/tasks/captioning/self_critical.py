@@ -2,17 +2,21 @@
 
     ∇L = −(r(w^s) − r(ŵ)) ∇ log p(w^s)
 
-w^s is a sampled caption, ŵ the greedy one, and r is CIDEr-D against the human captions of the picture. Words are
-weighted by how few training pictures have them, as in the paper's code. The end of a caption counts as a word;
-otherwise captions would learn to stop at "with a" (appendix E).
+w^s is a sampled caption, ŵ the greedy one, and r is CIDEr-D against the human captions of the picture. With several
+samples, the mean reward of the others can replace r(ŵ) (Luo 2020). Words are weighted by how few training pictures
+have them, as in the paper's code. The end of a caption counts as a word; otherwise captions would learn to stop at
+"with a" (appendix E).
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
 
+from regard.attention.reinforce import leave_one_out
 from regard.data.tokenisers.symbols import BEGIN, PAD
 from regard.metrics.cider import CiderAgreement
 from regard.models.captions.written import CaptionNetwork
@@ -28,39 +32,88 @@ def critic_of(references: Sequence[Sequence[str]]) -> CiderAgreement:
 
 
 def self_critical_loss(task: Any, batch: PictureReferences, critic: CiderAgreement) -> Loss:
-    """Return the loss of sampled captions, with the sampled and greedy rewards as tallies."""
-    pictures, is_training = batch.pictures, task.training
-    # No dropout anywhere: a baseline leaves the gradient unbiased only if captions learn from the model that sampled
-    # them.
+    """Return the loss of sampled captions, with their rewards and those of greedy captions as tallies."""
+    options, is_training = task.training_options, task.training
+    repeated = [row for row in range(batch.rows) for _ in range(options.samples)]
+    pictures, references = batch.pictures.of_rows(repeated), [batch.references[row] for row in repeated]
     task.eval()
-    sampled, greedy = (write_freely(task, pictures, draws) for draws in (True, False))
-    worth, expected = (worth_of(task, captions, batch.references, critic) for captions in (sampled, greedy))
-    written = pictures.writing(sampled)
-    surplus = torch.tensor(worth, device=written.tokens.device) - torch.tensor(expected, device=written.tokens.device)
-    learnt = written.real
-    learnt[:, task.longest_written :] = False  # a caption that fills all the room has no sampled end
-    total = -(surplus[:, None] * task.token_scores(written) * learnt).sum()
+    # A baseline leaves the gradient unbiased only if captions learn from the model that sampled them, so probabilities
+    # are those of sampling, with its dropout if there is any.
+    with _dropout_of(task) if options.sampling_dropout else nullcontext():
+        sampled = sample_captions(task, pictures)
+    worth = worth_of(task, sampled.captions, references, critic)
+    rewards = torch.tensor(worth, device=sampled.scores.device).view(batch.rows, options.samples, 1)
+    tallies = {"drawn": Tally((sum(worth), float(len(worth))), mean)}
+    if options.baseline == "greedy":
+        expected = worth_of(task, write_greedily(task, batch.pictures), batch.references, critic)
+        baseline = torch.tensor(expected, device=rewards.device).view(-1, 1, 1)
+        tallies["greedy"] = Tally((sum(expected), float(batch.rows)), mean)
+    else:
+        baseline = leave_one_out(rewards)
     task.train(is_training)
-    rows = float(batch.rows)
-    tallies = {"drawn": Tally((sum(worth), rows), mean), "greedy": Tally((sum(expected), rows), mean)}
-    return Loss(total, int(learnt.sum()), tallies)
+    total = -((rewards - baseline).view(-1, 1) * sampled.scores * sampled.real).sum()
+    return Loss(total, int(sampled.real.sum()), tallies)
+
+
+class Sampled(NamedTuple):
+    """Sampled captions as tokens without their ends, the log-probability of each token, and which tokens are real."""
+
+    captions: list[list[int]]
+    scores: Float[Tensor, "row time"]
+    real: Bool[Tensor, "row time"]
+
+
+def sample_captions(task: Any, pictures: CaptionBatch) -> Sampled:
+    """Sample a caption for each picture, with gradients where they are enabled."""
+    tokens, scores = _write_freely(task, pictures, lambda logits: logits.softmax(dim=-1).multinomial(1))
+    ends = tokens == task.end
+    real = ends.cumsum(dim=1) - ends.long() == 0  # the end itself was sampled too
+    return Sampled(_without_ends(task, tokens), scores, real)
 
 
 @torch.no_grad()
-def write_freely(task: Any, pictures: CaptionBatch, draws: bool) -> list[list[int]]:
-    """Write a caption for each picture, sampled or greedy; return tokens without their ends."""
+def write_greedily(task: Any, pictures: CaptionBatch) -> list[list[int]]:
+    """Write the greedy caption of each picture; return tokens without their ends."""
+    return _without_ends(task, _write_freely(task, pictures, lambda logits: logits.argmax(-1, keepdim=True))[0])
+
+
+def _write_freely(
+    task: Any, pictures: CaptionBatch, choose: Callable[[Tensor], Tensor]
+) -> tuple[Int[Tensor, "row time"], Float[Tensor, "row time"]]:
+    """Return the tokens chosen one after another until every caption has ended, and their log-probabilities."""
     network: CaptionNetwork = task.model
     memory = network.read(task.annotations(pictures))
     past, tokens = network.begin(memory), torch.full((pictures.rows, 1), task.begin, device=task.device)
-    written: list[Tensor] = []
+    written, scores, ended = list[Tensor](), list[Tensor](), torch.zeros_like(tokens, dtype=torch.bool)
     for _ in range(task.longest_written):
         step = network.write(tokens, memory, past)
         logits = network.logits(step.states[:, 0]).float()
-        logits[:, [PAD, BEGIN]] = float("-inf")  # not words
-        past, tokens = step.past, logits.softmax(dim=-1).multinomial(1) if draws else logits.argmax(-1, keepdim=True)
+        logits = logits.index_fill(1, torch.tensor([PAD, BEGIN], device=logits.device), float("-inf"))  # not words
+        past, tokens = step.past, choose(logits.detach())
         written.append(tokens)
-    rows: list[list[int]] = torch.cat(written, dim=1).tolist()
+        scores.append(logits.log_softmax(dim=-1).gather(1, tokens))
+        ended = ended | (tokens == task.end)
+        if ended.all():
+            break
+    return torch.cat(written, dim=1), torch.cat(scores, dim=1)
+
+
+def _without_ends(task: Any, tokens: Int[Tensor, "row time"]) -> list[list[int]]:
+    rows: list[list[int]] = tokens.tolist()
     return [row[: row.index(task.end)] if task.end in row else row for row in rows]
+
+
+@contextmanager
+def _dropout_of(task: Any) -> Iterator[None]:
+    """Apply the network's dropout, and nothing else that differs in training, within this context."""
+    layers = [layer for layer in task.modules() if isinstance(layer, nn.Dropout)]
+    for layer in layers:
+        layer.train()
+    try:
+        yield
+    finally:
+        for layer in layers:
+            layer.eval()
 
 
 def worth_of(
