@@ -23,6 +23,7 @@ import pytest
 from checked_late import decorate_late, shapes
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
+from sampled import leave_to_long_runs
 
 jaxtyping.jaxtyped = decorate_late
 # Derive examples from the test alone. Otherwise every worker spends seconds gathering constants from all loaded
@@ -50,6 +51,11 @@ def pytest_configure() -> None:
     # No test cuts the power, and syncing every file to disk takes a tenth of a training's time.
     os.fsync = lambda descriptor: None
     _watch_batches()
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses by markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    leave_to_long_runs(items)
 
 
 def pytest_collection_finish() -> None:

@@ -16,6 +16,7 @@ from regard.attention.watch import Gazes, Looks, watching
 from regard.base.faults import Fault
 from regard.promises.learning import numbers
 
+pytestmark = pytest.mark.one_in(4)
 WITHOUT_OUTPUTS = ("memory", "bag")  # their networks call no other modules
 MOST_OUTPUTS = 12  # edited modules of each toy
 WITHOUT_MODULES = ("ngram", "word2vec", "glove", "fasttext")

@@ -101,6 +101,7 @@ def test_words_are_not_learnt_without_a_compiler(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_vectors_that_are_there_need_no_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,6 +151,7 @@ def run(*words):
     assert main([*words]) == 0, words
 
 sizes = ["--set", "model.preset=tiny", "--set", "training.steps=4", "--set", "training.batch_tokens=200"]
+sizes += ["--set", "decoding.longest_ratio=0.5", "--set", "decoding.longest_extra=4"]  # no output ends by itself
 run("train", "--source", "small.en", "--target", "small.pt", "--out", "run", *sizes)
 run("translate", "run", "small.en", "-o", "out.pt")
 run("score", "--hypothesis", "out.pt", "--reference", "small.pt")

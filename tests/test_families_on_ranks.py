@@ -49,6 +49,7 @@ def train_toy(recipe: Recipe, place: Path, ranks: Ranks, *listeners: Listener) -
     return sha256((place / "run" / WEIGHTS).read_bytes()).hexdigest() if ranks.leads else ""
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "name", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.long) for name in CUT]
 )

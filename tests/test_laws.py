@@ -38,6 +38,7 @@ from regard.tasks.translation.transducer_task import TransducerLoss, TransducerT
 sys.path.insert(0, str(Path(__file__).parent / "decoding"))
 from plain_beam import plain_beam
 
+pytestmark = pytest.mark.one_in(3)
 TRANSFORMER = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "dropout": 0.0}
 HEADS = TRANSFORMER | {"encoder_layers": 1, "decoder_layers": 1}  # heads of every kind, in one block per side
 SEQ2SEQ = {"embedding": 12, "width": 16, "dropout": 0.0}

@@ -105,6 +105,7 @@ def test_scores_and_normalisers_are_chosen_by_recipes(many: Path) -> None:
         check_recipe(pairs | {"model": {"score": "third-dot"}})
 
 
+@pytest.mark.one_in(2)
 def test_a_score_of_a_plugin_is_trained_and_its_folder_needs_the_plugin(many: Path, tmp_path: Path, capsys) -> None:
     more = {"model__score": "half-dot", "training__steps": 2, "training__save_every": 2, "training__validate_every": 2}
     assert main(train_arguments(*write_corpus(tmp_path, 40), tmp_path / "run", **more)) == 0

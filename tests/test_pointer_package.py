@@ -148,6 +148,7 @@ def test_it_is_served_with_its_page(model: Path) -> None:
         assert client.get("/").status_code == 200
 
 
+@pytest.mark.long
 def test_it_is_compared_with_three_seeds_side_by_side(here: Path, capsys) -> None:
     """A run that is missing is trained in a process of its own, which finds the package."""
     vary = ["--vary", "model.width=8,32", "--seeds", "3", "--metric", "accuracy"]
@@ -162,7 +163,7 @@ def test_it_is_compared_with_three_seeds_side_by_side(here: Path, capsys) -> Non
     assert {path: path.read_bytes() for path in weights} == weights
 
 
-@pytest.mark.long  # that started processes find the package is shown by the comparison above
+@pytest.mark.long
 def test_it_is_trained_by_processes_that_find_the_package(here: Path) -> None:
     ranks = ["--out", "ranks", "--processes", "2", "--set", "training.pieces=2"]
     assert main(["train", "pointer-sort", *QUICK, *FEW, *ranks]) == 0
@@ -203,6 +204,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_families_are_found_out(here: Path, tmp_path: Path, monkeypatch, capsys, name: str) -> None:
     right, wrong, promise, reason = BROKEN[name]

@@ -46,12 +46,14 @@ def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return replace(trial, toy=replace(toy, inputs=lambda folder: inputs_of(name, task, folder)))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("promise", [promise for promise in PROMISES if promise != DRAWN])
 def test_what_is_promised_is_held(trial: Trial, promise: str) -> None:
     with shapes(checked=promise in CHECKED):
         hold(trial, promise)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("trial", EACH_TASK, indirect=True, scope="module")
 def test_its_attention_is_drawn(trial: Trial) -> None:
     hold(trial, DRAWN)
@@ -90,6 +92,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("trial", EACH_TASK, indirect=True, scope="module")
 def test_what_it_cannot_do_is_refused_with_what_to_use_at_every_door(
     trial: Trial, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

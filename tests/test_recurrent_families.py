@@ -24,6 +24,7 @@ EACH_WITH_ONE = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("toy", "cell"), EACH_WITH_ONE)
 @pytest.mark.usefixtures("no_curves")
 def test_each_learns_with_any_cell(tmp_path: Path, toy: str, cell: str) -> None:

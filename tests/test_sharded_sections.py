@@ -71,6 +71,7 @@ def whole_blocks_noted(network: Any, noted: dict[str, list[int]]) -> Iterator[No
         handle.remove()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # for CPUs without bf16
 @pytest.mark.parametrize(
     ("name", "precision"),

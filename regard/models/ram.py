@@ -33,6 +33,9 @@ class RAMOptions(Options):
     scales: int = Field(1, ge=1, le=8, description="Windows per glimpse, each twice as wide as the one before.")
     glimpse_width: int = Field(128, ge=1, le=WIDEST, description="Hidden size for what is seen, and for where.")
     width: int = Field(256, ge=1, le=WIDEST, description="Hidden size of a glimpse and of the recurrent core.")
+    location_width: int = Field(
+        0, ge=0, le=WIDEST, description="Units between the core and the next place; 0 for none, as published."
+    )
     sigma: float = Field(0.1, gt=0, le=2, description="Standard deviation of sampled places in training.")
     start: Literal["random", "centre"] = Field(
         "random", description="Where it looks first in training; answers begin at the centre."
@@ -77,7 +80,7 @@ class RAM(PictureNetwork):
     """Glimpse, core, location, action and baseline networks (section 4).
 
     - core: h_t = Rect(Linear(h_{t−1}) + Linear(g_t)), from h_0 = 0
-    - location: l_t ~ N(tanh(Linear(h_t)), σ² I), clamped to the picture
+    - location: l_t ~ N(tanh(Linear(h_t)), σ² I), clamped to the picture, or with a hidden layer (`location_width`)
     - action: log p(y) = log softmax(Linear(h_T)), after the last glimpse
     - baseline: b_t = Linear(h_t), the expected reward
 
@@ -97,7 +100,7 @@ class RAM(PictureNetwork):
         self.glimpse = GlimpseNetwork(options)
         self.remember = nn.Linear(options.width, options.width)
         self.take_in = nn.Linear(options.width, options.width)
-        self.location = nn.Linear(options.width, 2)
+        self.location = _location_network(options)
         self.action = nn.Linear(options.width, classes)
         self.baseline = nn.Linear(options.width, 1)
 
@@ -178,6 +181,15 @@ class RAM(PictureNetwork):
         centres = centre_pixels(places[:, 0], pictures.shape)
         extents = centres.new_tensor(sides).expand(*centres.shape[:2], -1)
         note_window(self, self.looks_from, self.looks_at, centres, extents)
+
+
+def _location_network(options: RAMOptions) -> nn.Module:
+    """Layers from the core's state to the next place, before tanh."""
+    if not options.location_width:
+        return nn.Linear(options.width, 2)
+    return nn.Sequential(
+        nn.Linear(options.width, options.location_width), nn.ReLU(), nn.Linear(options.location_width, 2)
+    )
 
 
 def _log_normal(sampled: Tensor, mean: Tensor, sigma: float) -> Tensor:

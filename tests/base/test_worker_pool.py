@@ -119,6 +119,7 @@ for _ in endless:
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("how", ["end", signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_the_main_process(tmp_path: Path, how: signal.Signals | str) -> None:
     """This includes workers of a script without `if __name__ == "__main__"`, which is not run again in a worker."""

@@ -65,6 +65,7 @@ def ask(
     return run
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("verb", TEXTS)
 def test_a_text_is_given_by_option_or_as_a_word_or_in_a_file(verb: str, ask: Given, toy: Callable[..., object]) -> None:
     _, (first, second) = toy(TEXTS[verb][0])  # type: ignore[misc]

@@ -190,6 +190,7 @@ def test_training_back_translates_tags_and_resumes_to_the_same_bits(
     assert "cannot be resumed with other data" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_killed_preparation_continues(trained: Path, pairs: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     command = ["train", str(pairs), "--languages", "pt-en", "--mono", str(tmp_path / "mono.en"), *CHANGES]

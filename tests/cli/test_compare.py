@@ -104,6 +104,7 @@ def weights(folder: Path, names: Sequence[str] = NAMES) -> list[bytes]:
     return [(folder / name / WEIGHTS).read_bytes() for name in names]
 
 
+@pytest.mark.long
 def test_every_run_is_what_train_would_have_made(compared: Path, recipe: Path, tmp_path: Path) -> None:
     alone = ["--set", "model.norm=after", "--seed", "2", "--out", str(tmp_path / "alone")]
     assert main(["train", str(recipe), *alone]) == 0

@@ -29,6 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return train(tmp_path_factory.mktemp("graphs"), "run")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_who_belongs_to_which_group_is_learnt(tmp_path: Path, seed: int, capsys: pytest.CaptureFixture[str]) -> None:
     folder = train(tmp_path, "run", seed=seed)
@@ -118,6 +119,7 @@ def test_recipes_that_cannot_be_trained_leave_nothing_behind(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 def test_resumed_is_never_stopped(tmp_path: Path) -> None:
     """Dropout is on and members are judged separately; the weights are equal to the last bit."""
     whole = train(tmp_path, "whole", "--set", "training.steps=20", "--set", "training.save_every=5")

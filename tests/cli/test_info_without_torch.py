@@ -33,6 +33,7 @@ KINDS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("family", "model"), KINDS)
 def test_a_folder_says_what_the_loaded_model_says(family: str, model: dict[str, Any], tmp_path: Path) -> None:
     open_trained_toy(family, tmp_path, **model)

@@ -30,6 +30,7 @@ def numbers(model: Path, out: Path, *options: str) -> dict[str, object]:
     return report
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", ["occlusion", "all", "lens", "heads", "units"])
 def test_every_form_can_be_written(
     translator: Path, tmp_path: Path, method: str, capsys: pytest.CaptureFixture[str]

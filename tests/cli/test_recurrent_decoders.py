@@ -20,6 +20,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.mark.long
 def test_resumed_is_never_stopped(run: Path, tmp_path: Path) -> None:
     arguments = train_arguments(*write_corpus(tmp_path), tmp_path / "again", model__decoder_cell="ssru")
     assert main([*arguments, "--set", "training.steps=5"]) == 0

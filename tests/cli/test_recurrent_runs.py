@@ -34,6 +34,7 @@ def run(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.mark.long
 def test_resumed_is_never_stopped(run: Path, tmp_path: Path) -> None:
     """This includes batches that carry state over: a count of batches, a moving baseline."""
     recipe, again = run.parent / "recurrent.toml", tmp_path / "again"

@@ -320,6 +320,7 @@ THREADS_IN_TORCH = """import threading, time, torch
     time.sleep(60)"""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("body", "moments"),
     [(IN_PYTHON, ["ready"]), (TIDYING, ["ready", "tidying"]), (THREADS_IN_TORCH, ["ready"])],

@@ -48,6 +48,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: str(path) for name, path in folders.items()}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("lesson", QUICK)
 def test_every_form_of_a_lesson(lesson: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for suffix in ("png", "svg", "html", "json"):

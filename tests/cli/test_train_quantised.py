@@ -53,6 +53,7 @@ def test_an_engine_writes_what_was_tuned(tuned: Path) -> None:
     assert near < 1e-3 < far / 10
 
 
+@pytest.mark.long
 def test_a_resumed_tuning_has_the_same_bits_and_rounding_matters(tuned: Path, tmp_path: Path) -> None:
     assert main([*tuning(tmp_path, "again"), "--set", "training.steps=3"]) == 0
     assert main([*tuning(tmp_path, "again"), "--resume"]) == 0

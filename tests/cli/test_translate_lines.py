@@ -26,6 +26,7 @@ for width in (*range(3, 304), 3):
 """
 
 
+@pytest.mark.long
 def test_a_stream_keeps_few_compiled_operations(trained: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if "PRIMITIVE_CACHE" not in name}
     environment |= {"ONEDNN_VERBOSE": "profile_create"}

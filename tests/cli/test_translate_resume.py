@@ -372,6 +372,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_input(exported: Path, tmp_path: Path) -> None:
     def peak(count: int) -> int:
         text = tmp_path / f"{count}.en"

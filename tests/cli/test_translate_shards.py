@@ -155,6 +155,7 @@ def test_workers_that_die_are_replaced(asked: list[str], tmp_path: Path) -> None
     assert files(tmp_path) == ["in", "model", "out"]
 
 
+@pytest.mark.long
 def test_workers_without_a_sign_of_life_are_named_killed_and_replaced(
     asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +171,7 @@ def test_workers_without_a_sign_of_life_are_named_killed_and_replaced(
     assert files(tmp_path) == ["in", "model", "out"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("capitals")
 def test_a_line_that_kills_every_worker_ends_the_job_and_what_is_done_is_kept(
     asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

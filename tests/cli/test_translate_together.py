@@ -62,6 +62,7 @@ def test_who_comes_while_another_writes_cannot_destroy_what_that_one_finishes(as
     assert files(tmp_path) == ["in", "model", "out"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_at_no_moment_can_a_second_one_begin(
     asked: list[str], tmp_path: Path, moment: str, capsys: pytest.CaptureFixture[str]
@@ -77,6 +78,7 @@ def test_at_no_moment_can_a_second_one_begin(
     assert files(tmp_path) == ["in", "model", "out"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("capitals")
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_kill_at_any_moment_leaves_what_the_next_one_can_mend(

@@ -93,6 +93,7 @@ def test_the_language_is_that_of_the_reader_or_of_the_system(tmp_path: Path) -> 
     assert ProgressFile(tmp_path / "runs" / "course").read().language == "en"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("arguments", [(), ("--no-open",)])
 def test_a_browser_is_opened_only_at_a_terminal_and_not_against_ones_wish(
     tmp_path: Path, arguments: tuple[str, ...]

@@ -27,6 +27,7 @@ def test_a_model_that_is_trained_already_is_loaded_with_a_remark(
     assert second.parameters == first.parameters
 
 
+@pytest.mark.long
 def test_a_command_that_draws_may_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("cost.png").write_bytes(b"of an earlier run")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from sampled import few_seeds
 
 from regard.base.faults import Fault, TextFault
 from regard.decoding.beam import Hypothesis, beam_search
@@ -123,23 +124,26 @@ def agree(seed: int, changes: dict[str, Any], asked: str, must_end: bool = True)
         assert [hypothesis.score for hypothesis in hypotheses] == (scores if exact else pytest.approx(scores))
 
 
+@few_seeds(1, 6)
 @pytest.mark.parametrize("must_end", [True, False])
 @pytest.mark.parametrize("way", WAYS)
-def test_options_agree_with_the_definition(way: str, must_end: bool) -> None:
-    for seed in range(6):
+def test_options_agree_with_the_definition(seeds: range, way: str, must_end: bool) -> None:
+    for seed in seeds:
         agree(seed, WAYS[way], "nothing", must_end)
 
 
+@few_seeds(3, 12)
 @pytest.mark.parametrize("must_end", [True, False])
 @pytest.mark.parametrize("asked", ASKED[1:])
-def test_demands_agree_with_the_definition(asked: str, must_end: bool) -> None:
-    for seed in range(12):
+def test_demands_agree_with_the_definition(seeds: range, asked: str, must_end: bool) -> None:
+    for seed in seeds:
         agree(seed, {}, asked, must_end)
 
 
+@few_seeds(2, 6)
 @pytest.mark.parametrize("way", ["coverage", "first", "exhaustive", "shortest", "repetition"])
-def test_required_phrases_agree_with_the_definition_under_every_rule(way: str) -> None:
-    for seed in range(6):
+def test_required_phrases_agree_with_the_definition_under_every_rule(seeds: range, way: str) -> None:
+    for seed in seeds:
         agree(seed, WAYS[way], "required")
 
 
@@ -147,6 +151,7 @@ PROMISING = product(["none", "first", "shortest", "repetition"], ASKED)
 UNPROMISING = product(["unrepeated", "nested", "groups"], ASKED[:4])  # these take no required phrases
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("way", "asked"), [*PROMISING, *UNPROMISING])
 def test_batch_and_order_change_nothing(way: str, asked: str) -> None:
     task, dice = random_table(11, 4, 7), random.Random(3)
@@ -184,6 +189,7 @@ def test_beam_of_one_is_greedy_under_every_rule(way: str) -> None:
         assert output == tokens
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["wu", "average", "none"])
 def test_a_wider_nested_beam_never_ends_worse(kind: str) -> None:
     """The law of the nested beam, and cases in which the plain beam breaks it."""

@@ -46,6 +46,7 @@ WAYS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_batch_changes_nothing(writer: str, way: str) -> None:

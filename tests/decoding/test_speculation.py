@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from sampled import few_seeds
 from torch import Tensor
 
 from regard.base.faults import TextFault
@@ -91,10 +92,11 @@ def outputs(
     return [speculate(task, start, limits, options, draft, demands, must_end, **further) for draft in drafts]
 
 
+@few_seeds(6, 25)
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("must_end", [False, True])
-def test_greedy_search_is_the_beam_of_one(ties: bool, must_end: bool) -> None:
-    for seed in range(25):
+def test_greedy_search_is_the_beam_of_one(seeds: range, ties: bool, must_end: bool) -> None:
+    for seed in seeds:
         task = passing(random_table(seed, 1, 6, ties))
         options, limit = DecodingOptions(beam=1, length_penalty=seed % 3), 1 + seed % 30
         plain = beam_search(task, torch.tensor([0]), torch.tensor([limit]), options, must_end=must_end)[0]
@@ -112,10 +114,11 @@ RULES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+@few_seeds(3, 10)
 @pytest.mark.parametrize(("options", "demands"), RULES)
-def test_all_rules_hold_in_speculation(options: dict[str, Any], demands: dict[str, Any]) -> None:
+def test_all_rules_hold_in_speculation(seeds: range, options: dict[str, Any], demands: dict[str, Any]) -> None:
     search, rules = DecodingOptions(beam=1, **options), Demands(**demands)
-    for seed in range(10):
+    for seed in seeds:
         task, limit = passing(random_table(seed, 1, 7)), 3 + seed % 20
         plain = beam_search(task, torch.tensor([0]), torch.tensor([limit]), search, rules)[0]
         for found in outputs(task, limit, search, rules):
@@ -133,10 +136,11 @@ SAMPLINGS: list[dict[str, Any]] = [
 ]
 
 
+@few_seeds(2, 8)
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("noise", [0.0, 0.4 * SAMPLED_BOUND])
-def test_samples_are_the_plain_ones(sampling: dict[str, Any], noise: float) -> None:
-    for seed in range(8):
+def test_samples_are_the_plain_ones(seeds: range, sampling: dict[str, Any], noise: float) -> None:
+    for seed in seeds:
         task, limit = passing(random_table(seed, 1, 8), noise), 2 + seed % 25
         options = DecodingOptions(sampling={"seed": seed, "samples": 2, **sampling})
         plain = sample(task, torch.tensor([0]), torch.tensor([limit]), options, [5], must_end=False)[0]

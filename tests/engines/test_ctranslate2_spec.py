@@ -36,6 +36,7 @@ def forced_by_them(task: Translation, translator: ctranslate2.Translator) -> lis
     return [torch.tensor(result.log_probs) for result in translator.score_batch(*pieces)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "options",
     [

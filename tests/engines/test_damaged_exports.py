@@ -100,6 +100,7 @@ def test_damage_of_any_kind_is_found_and_named(exported: Path, tmp_path: Path, k
     check_mutations(exported, tmp_path, kind, 500, random.randrange(2**32))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("kind", "name"),
     [

@@ -142,6 +142,7 @@ def test_a_sample_scores_as_transformers_scores_it_and_may_end_by_itself(both: B
 STOPS = {"settled": False, "first": True, "exhaustive": "never"}  # as `early_stopping` has them
 
 
+@pytest.mark.one_in(3)
 @torch.no_grad()
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize("tokens", [1, 2, 5, 11])

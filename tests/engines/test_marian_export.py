@@ -83,6 +83,7 @@ def their_logits(theirs: "MarianMTModel", model: TranslationModel) -> Tensor:
     return theirs(input_ids=source, attention_mask=mask, decoder_input_ids=target).logits
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "options",
     [

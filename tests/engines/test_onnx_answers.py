@@ -54,6 +54,7 @@ def exported(name: str, folder: Path, quantisation: str = "float32", **options: 
     return model
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "options", "texts"), READERS, ids=str)
 def test_answers_are_those_of_torch(name: str, options: dict[str, Any], texts: list[Any], tmp_path: Path) -> None:
     model = exported(name, tmp_path, **options)

@@ -55,6 +55,7 @@ def rounded(in_eight_bits: Path) -> OnnxEngine:
     return load_engine(in_eight_bits)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("options", [{"beam": 1}, {"beam": 3, "n_best": 3}, {"beam": 2, "stop": "exhaustive"}], ids=str)
 def test_the_same_as_torch_with_what_led_to_it(exported: Path, exact: OnnxEngine, options: dict[str, int]) -> None:
     search = DecodingOptions.model_validate(options)

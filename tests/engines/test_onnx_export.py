@@ -100,6 +100,7 @@ def expected(model: TranslationModel, source: Tensor, lengths: Tensor, target: T
     return logits
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("options", BUILDS, ids=str)
 def test_same_logits(tmp_path: Path, options: dict[str, Any]) -> None:
     model = ours(**options)
@@ -115,6 +116,7 @@ def test_same_logits(tmp_path: Path, options: dict[str, Any]) -> None:
     np.testing.assert_allclose(graphs.logits(*one, 1), expected(model, *one), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize("options", BUILDS, ids=str)
 def test_a_step_gives_the_best_of_the_same(tmp_path: Path, options: dict[str, Any], listed: bool) -> None:

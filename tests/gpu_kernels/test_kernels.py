@@ -39,6 +39,7 @@ def places_of(table: Tensor) -> Tensor:
     return torch.arange(table.numel(), device=table.device).view(table.shape)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("dropping", [NOTHING, SOME])
 @pytest.mark.parametrize("width", [16, 24])
 def test_sum_and_norm(dropping: Dropping, width: int, draw: Callable[..., Tensor]) -> None:
@@ -106,6 +107,7 @@ def looked(query: Tensor, memory: Tensor, shape: attention.Shape, dropping: Drop
     return torch.cat(contexts)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("dropping", [NOTHING, SOME])
 @pytest.mark.parametrize("causal", [True, False])
 def test_self_attention(dropping: Dropping, causal: bool, draw: Callable[..., Tensor]) -> None:

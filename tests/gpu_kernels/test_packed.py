@@ -60,6 +60,7 @@ def real_states(network: Transformer, batch: PackedBatch) -> Tensor:
     return forced(network, batch).states[: batch.tokens]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("objective", "chosen"),
     [

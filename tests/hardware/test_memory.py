@@ -92,6 +92,7 @@ print(in_pieces(lambda items: work(len(items)), [0] * 8, list_halves))
 """
 
 
+@pytest.mark.long
 def test_a_real_limit_of_the_memory_is_met_by_smaller_pieces() -> None:
     """Rows of 100 MB each, with room for two of them but not for four."""
     ended = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60)

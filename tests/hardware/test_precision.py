@@ -59,6 +59,7 @@ def test_a_cell_that_does_nothing_is_not_asked_for(tmp_path: Path, monkeypatch: 
     assert runs.check_possible(check_recipe(apply_settings(table, tanh))) == torch.device("cpu")
 
 
+@pytest.mark.long
 def test_on_this_machine_it_trains_or_is_refused(tmp_path: Path) -> None:
     """In a separate process: torch disables its fast kernels for good when one of them fails."""
     recipe = write_recurrent_recipe(tmp_path, cell="lstm", decoder="bottleneck")

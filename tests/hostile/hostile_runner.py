@@ -54,9 +54,9 @@ class Outcome:
         return self.kind in ("accepted", "refused") and self.is_bounded
 
 
-def read_samples() -> list[Outcome]:
-    """Read each sample in a bounded process."""
-    return list(_run("samples"))
+def read_samples(*names: str) -> list[Outcome]:
+    """Read the samples of these names, each in a bounded process."""
+    return list(_run("samples", *names))
 
 
 def read_mutations(reader: str, count: int, seed: int = 0) -> Iterator[Outcome]:
@@ -87,8 +87,8 @@ def main(name: str, *arguments: str) -> None:
         _, count, seed = arguments
         _read_changed(name, partial(_mutations, count=int(count), seed=int(seed)))
         return
-    for reader in dict.fromkeys(sample.reader for sample in SAMPLES.values()):
-        changes = [(title, sample.write) for title, sample in SAMPLES.items() if sample.reader == reader]
+    for reader in dict.fromkeys(SAMPLES[title].reader for title in arguments):
+        changes = [(title, SAMPLES[title].write) for title in arguments if SAMPLES[title].reader == reader]
         _read_changed(reader, lambda content, files=changes: iter(files))
 
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -126,6 +127,7 @@ def score_of(frames: Tensor, labels: Tensor, label_counts: Tensor) -> Tensor:
     return total
 
 
+@pytest.mark.long
 def test_long_and_improbable_labellings_score_as_torch_scores_them() -> None:
     """A path of a thousand frames is less probable than any constant that stands for never."""
     frames, counts, labels, label_counts = long_rows()

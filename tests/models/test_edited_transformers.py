@@ -69,6 +69,7 @@ TRANSFORMER_EDITS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "alibi"])
 @pytest.mark.parametrize("edit", TRANSFORMER_EDITS.values(), ids=TRANSFORMER_EDITS)
 def test_steps_in_a_beam_are_edited_where_teacher_forcing_is(edit: Edit, positions: str) -> None:

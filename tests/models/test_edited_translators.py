@@ -60,6 +60,7 @@ def in_steps(model: Seq2Seq, memory: RecurrentMemory, target: Tensor, copies: in
     return torch.cat(outputs, dim=1).unflatten(0, (-1, copies))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 @pytest.mark.parametrize("options", BUILDS.values(), ids=BUILDS)
 def test_steps_in_a_beam_are_edited_where_teacher_forcing_is(options: dict[str, Any], edit: Edit) -> None:

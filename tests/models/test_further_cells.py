@@ -85,6 +85,7 @@ def test_a_packed_row_can_begin_from_any_state(kind: str) -> None:
         torch.testing.assert_close(together[row, :length], alone[0])
 
 
+@pytest.mark.one_in(2)
 def test_gradients_are_those_of_finite_differences(kind: str) -> None:
     module, inputs = built(kind, bidirectional=True), drawn(2, 3, DEPTH).requires_grad_()
     names = [name for name, _ in module.named_parameters()]

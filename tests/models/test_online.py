@@ -91,6 +91,7 @@ def course_of_each(network: Online, batch: PairBatch, monkeypatch: pytest.Monkey
     return courses
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("baseline", "samples", "entropy", "delay"),
     [("none", 1, 0.0, 0.0), ("none", 1, 0.5, 0.3), ("moving", 1, 0.5, 0.3), ("leave-one-out", 2, 0.5, 0.3)],
@@ -126,6 +127,7 @@ def test_the_signal_is_the_exact_gradient_on_average(
         torch.testing.assert_close(one, torch.zeros_like(one) if other is None else other)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("delay", "entropy", "steps", "places"), [(0.05, 0.2, 70, {1, 2}), (0.0, 0.0, 25, {4})])
 def test_it_learns_when_to_write(delay: float, entropy: float, steps: int, places: set[int]) -> None:
     """The output says which token came second, so the first step is too early. Waiting is free, so it waits."""

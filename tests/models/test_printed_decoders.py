@@ -177,6 +177,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("table", OPTIONS, ids=lambda table: "-".join(map(str, table.values())))
 def test_gradients_are_those_of_finite_differences(table: dict[str, Any]) -> None:
     model = build(**{"embedding": 3, "width": 4, **table})

@@ -20,8 +20,9 @@ def small(**changes: object) -> RAM:
     return RAM(SMALL.model_copy(update=changes), 4, 10, 10)
 
 
-def test_it_is_the_equations_of_the_paper() -> None:
-    model, picture = small().double(), torch.rand(1, 10, 12, dtype=torch.float64)
+@pytest.mark.parametrize("location_width", [0, 7])
+def test_it_is_the_equations_of_the_paper(location_width: int) -> None:
+    model, picture = small(location_width=location_width).double(), torch.rand(1, 10, 12, dtype=torch.float64)
     start, noise = torch.tensor([[[0.3, -0.4]]]).double(), torch.randn(1, 1, 2, 2, dtype=torch.float64)
     hidden, place, log_policy = torch.zeros(6, dtype=torch.float64), start[0, 0], []
     for step in range(3):
@@ -30,7 +31,7 @@ def test_it_is_the_equations_of_the_paper() -> None:
         glimpse = (what + model.glimpse.where(where)).relu()
         hidden = (model.remember(hidden) + model.take_in(glimpse)).relu()
         if step < 2:
-            mean = model.location(hidden).tanh()
+            mean = _mean_place(model, hidden)
             location = mean + 0.2 * noise[0, 0, step]
             normal = torch.distributions.Normal(mean, 0.2)
             log_policy.append(normal.log_prob(location).sum() + math.log(2 * math.pi * 0.2**2))
@@ -39,6 +40,15 @@ def test_it_is_the_equations_of_the_paper() -> None:
     torch.testing.assert_close(result.log_probabilities[0, 0], F.log_softmax(model.action(hidden), dim=-1))
     torch.testing.assert_close(result.log_policy[0, 0], torch.stack(log_policy))
     torch.testing.assert_close(result.places[0, 0, -1], place)
+
+
+def _mean_place(model: RAM, hidden: torch.Tensor) -> torch.Tensor:
+    if not model.options.location_width:
+        return torch.tanh(model.location(hidden))
+    weights = dict(model.location.named_parameters())
+    assert weights["0.bias"].shape == (model.options.location_width,)
+    between = (weights["0.weight"] @ hidden + weights["0.bias"]).clamp(min=0)
+    return (weights["2.weight"] @ between + weights["2.bias"]).tanh()
 
 
 def test_answering_takes_the_mean_places_from_the_centre() -> None:
@@ -96,6 +106,7 @@ def test_an_answer_costs_the_same_for_every_size_of_the_picture() -> None:
     # see 32 · 5, locate 2 · 5, what and where 5 · 6 each, the core 6 · 6 twice; twice to choose 6 · 2; classes 6 · 4
     assert small().multiplications(10, 10) == 3 * (160 + 10 + 60 + 72) + 2 * 12 + 24
     assert small().multiplications(400, 300) == small().multiplications(10, 10)
+    assert small(location_width=7).multiplications(10, 10) == small().multiplications(10, 10) + 2 * (6 * 7 + 7 * 2 - 12)
     assert small(paths=5).multiplications(10, 10) == 5 * small().multiplications(10, 10)
 
 

@@ -77,6 +77,7 @@ def mean_gradient(toy: Toy, options: ReinforceOptions, steps: int = STEPS) -> li
 CASES = [("none", 1), ("moving", 1), ("moving", 2), ("leave-one-out", 2), ("self-critical", 1), ("self-critical", 2)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("baseline", "samples"), CASES)
 @pytest.mark.parametrize(("steps", "entropy"), [(STEPS, 0.0), (2, 0.7)])
 def test_the_signal_is_the_exact_gradient_on_average(baseline: str, samples: int, steps: int, entropy: float) -> None:

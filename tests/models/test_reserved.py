@@ -27,6 +27,7 @@ def network_of(task: Translation) -> Transformer:
     return task.model
 
 
+@pytest.mark.one_in(4)
 @torch.no_grad()
 @pytest.mark.parametrize("name", TRANSFORMERS)
 def test_reserved_is_growing(name: str) -> None:

@@ -17,6 +17,14 @@ const run = async () => {{ {body} }};
 process.stdout.write(JSON.stringify(await run()));
 """
 
+# Of the texts that a page and Python both split, `make test` reads one in eight, and `make test-long` the others.
+PARTS = ["some", pytest.param("others", marks=pytest.mark.long)]
+
+
+def some_of(texts: list[str], part: str) -> list[str]:
+    """Return one text in eight, or the others."""
+    return [text for place, text in enumerate(texts) if (place % 8 == 0) == (part == "some")]
+
 
 def run_modules(body: str, given: Any, **names: str) -> Any:
     """Return what the body of a function gives for `given`; `names` are what it imports, by module."""

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from page_modules import run_modules
+from page_modules import PARTS, run_modules, some_of
 from test_onefile_tokens import ODD, corpus, in_page
 
 from regard.data.demo.corpus import pairs
@@ -31,12 +31,12 @@ SHAPES = [
 
 @pytest.fixture(scope="module")
 def tokeniser() -> BytePairTokeniser:
-    """Return a tokeniser with 900 pairs, learnt from the demo's texts and from the shapes below."""
+    """Return a tokeniser with 300 pairs, learnt from the demo's texts and from the shapes below."""
     symbols = byte_symbols()
     parts = Counter(part for text in [*corpus(), *SHAPES] for part in _PART.findall(text))
     spelled = [([symbols[byte] for byte in part.encode()], count) for part, count in parts.items()]
     joined: list[tuple[str, str]] = []
-    while len(joined) < 900:
+    while len(joined) < 300:
         counts = Counter[tuple[str, str]]()
         for pieces, count in spelled:
             for pair in pairwise(pieces):
@@ -50,18 +50,19 @@ def tokeniser() -> BytePairTokeniser:
     return BytePairTokeniser(words, joined, words.index(END), [words.index("<|silent|>")])
 
 
-def texts() -> list[str]:
-    """Return odd texts, sentences in three languages, and random strings of their characters."""
+def texts(part: str) -> list[str]:
+    """Return odd texts, and some or the other sentences in three languages and random strings of their characters."""
     draw = random.Random(2)
     sentences = [text for name in ("demo", "demo-ru") for pair in pairs("valid", name, 300) for text in pair]
     pools = [*SHAPES, "абвгдеёж ИЙКЛ'st've ll", "\u0300\u0301\u0308ao e'", "0٣²½ \t\n\r\x85\xa0\u2003\ufeffab"]
     noise = ["".join(draw.choices(draw.choice(pools), k=draw.randint(1, 40))) for _ in range(1500)]
-    return [*ODD, *CONTRACTIONS, *SPACES, *SHAPES, *sentences, *noise]
+    return [*ODD, *CONTRACTIONS, *SPACES, *SHAPES, *some_of([*sentences, *noise], part)]
 
 
-def test_a_page_splits_and_joins_text_as_gpt2_does(tokeniser: BytePairTokeniser) -> None:
-    lines = texts()
-    assert len(lines) > 2500
+@pytest.mark.parametrize("part", PARTS)
+def test_a_page_splits_and_joins_text_as_gpt2_does(tokeniser: BytePairTokeniser, part: str) -> None:
+    lines = texts(part)
+    assert len(lines) > 300
     for line, found in zip(lines, in_page(tokeniser, OPTIONS, lines), strict=True):
         tokens = tokeniser.encode(line)
         assert found["tokens"] == tokens, line

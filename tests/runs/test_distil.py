@@ -46,6 +46,12 @@ def quick_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def unreported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train students without a report, which takes as long as they do."""
+    monkeypatch.setattr("regard.runs.distil.run.report_on", lambda *arguments: None)
+
+
+@pytest.fixture
 def teacher(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of a trained translator next to a text to teach, `new.en` with `new.pt`; the folder is current."""
     monkeypatch.chdir(tmp_path)
@@ -136,6 +142,7 @@ def test_references_come_from_a_second_file_or_a_table(teacher: Path) -> None:
     assert set(near) <= set(outputs)
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_cut_distillation_continues(
     teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -191,6 +198,7 @@ def test_a_student_fills_its_share_of_the_teacher(student: str, trained: Path) -
     assert 2 <= model["feed_forward"] / model["width"] <= 4
 
 
+@pytest.mark.usefixtures("unreported")
 def test_word_level_distillation_learns_from_the_teachers_distribution(teacher: Path) -> None:
     assert distilled("--text", "new.en") == 0
     shutil.move("student", "plain")
@@ -209,6 +217,7 @@ def test_word_level_distillation_learns_from_the_teachers_distribution(teacher: 
     assert all(torch.equal(weights[0][name], same[name]) for name in same)
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_resumed_run_needs_the_same_teacher_and_ends_with_the_same_bits(
     teacher: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -229,6 +238,7 @@ def test_a_resumed_run_needs_the_same_teacher_and_ends_with_the_same_bits(
     assert "has changed since the run began" in said(capsys)
 
 
+@pytest.mark.usefixtures("unreported")
 @pytest.mark.parametrize(
     ("options", "section", "name", "value"),
     [
@@ -328,6 +338,7 @@ def test_a_teacher_must_be_a_network_that_can_teach(tmp_path: Path) -> None:
         open_teachers([tmp_path / "nowhere"])
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_teacher_without_its_text_needs_another(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = read_recipe(teacher)
     names = [name for corpus in table["data"]["train"] for name in (corpus["source"], corpus["target"])]

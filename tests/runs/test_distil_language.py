@@ -35,6 +35,12 @@ def small_amounts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("regard.runs.distil.language.WRITTEN", 4)
 
 
+@pytest.fixture
+def unreported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train students without a report, which takes as long as they do."""
+    monkeypatch.setattr("regard.runs.distil.run.report_on", lambda *arguments: None)
+
+
 @pytest.fixture(scope="session")
 def trained_gpt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a small GPT next to its text."""
@@ -99,6 +105,7 @@ def test_held_out_text_stays_held_out(teacher: Path, capsys: pytest.CaptureFixtu
     assert not Path("student/teaching/samples.txt").exists()
 
 
+@pytest.mark.usefixtures("unreported")
 @pytest.mark.parametrize(
     ("student", "family", "cell"), [("base", "gpt", None), ("lstm", "rnnlm", "lstm"), ("gru", "rnnlm", "gru")]
 )
@@ -118,6 +125,7 @@ def test_networks_learn_from_text_samples_and_distributions(
     assert read_folder(Path("student"), [WEIGHTS])[WEIGHTS] != taught
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_cut_distillation_continues_with_the_same_bits(
     teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

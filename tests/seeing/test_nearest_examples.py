@@ -113,6 +113,7 @@ def load_toy(name: str, folder: Path) -> Model:
     return regard.load(next(path.parent for path in sorted(folder.rglob("manifest.json"))))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["seq2seq", "gpt", "bert", "encoder", "rnn"])
 def test_every_family_finds_its_own_training_text(name: str, tmp_path: Path) -> None:
     model = load_toy(name, tmp_path)

@@ -187,6 +187,7 @@ def test_states_of_a_decoder_read_the_word_and_nothing_after_it(trained: Path) -
         torch.testing.assert_close(own[:2], alone.layers[layer], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["seq2seq", "gpt", "bert", "encoder", "rnn", "word2vec"])
 def test_every_family_that_embeds_has_states(name: str, tmp_path: Path) -> None:
     task = open_trained_toy(name, tmp_path).task

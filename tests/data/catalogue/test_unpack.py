@@ -220,6 +220,7 @@ HEADERS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("kind", HEADERS)
 def test_headers_of_any_size_take_little_memory(tmp_path, kind, packed):

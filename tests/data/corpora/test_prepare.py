@@ -250,6 +250,7 @@ def run_until_written(options: PairData, folder: Path, files: int, monkeypatch: 
     return True
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("more", [{}, {"valid": []}])
 def test_killed_at_every_write_and_continued_gives_the_same_bytes(

@@ -19,7 +19,11 @@ from regard.data.generated.corpora import DEMO, generate, generate_links, genera
 
 NOUNS = russian_lexicon().nouns
 WORDS = russian_lexicon().words
-CORPORA = [name for name in DEMO if name != "demo"]
+# To draw a whole corpus takes seconds. The last, which is Russian and has pronouns, stands for the others.
+LONG = {name: pytest.param(name, marks=pytest.mark.long) for name in ("demo-ru", "demo-pronouns")}
+CORPORA = [LONG.get(name, name) for name in DEMO if name != "demo"]
+RUSSIAN = [LONG["demo-ru"], "demo-pronouns-ru"]
+PRONOUNS_ONLY = [LONG["demo-pronouns"], "demo-pronouns-ru"]
 PRONOUNS = {
     "я": "1s",
     "ты": "2s",
@@ -129,7 +133,7 @@ def test_sizes_and_that_nothing_is_said_twice(corpus: str) -> None:
         assert len(set(texts)) == len(texts)
 
 
-@pytest.mark.parametrize("corpus", ["demo-ru", "demo-pronouns-ru"])
+@pytest.mark.parametrize("corpus", RUSSIAN)
 def test_nouns_and_names_are_linked_to_their_translations(corpus: str) -> None:
     familiar = [noun for noun in lexicon().nouns.values() if noun.name in NOUNS]
     nouns = {form: NOUNS[noun.name] for noun in familiar for form in (noun.name, noun.plural)}
@@ -148,7 +152,7 @@ def test_nouns_and_names_are_linked_to_their_translations(corpus: str) -> None:
                 assert linked[0] in WORDS.names[bare].split()
 
 
-@pytest.mark.parametrize("corpus", ["demo-ru", "demo-pronouns-ru"])
+@pytest.mark.parametrize("corpus", RUSSIAN)
 def test_russian_adjectives_agree_with_their_nouns(corpus: str) -> None:
     short = {form: "mfnp"[k] for entry in WORDS.adjectives.values() for k, form in enumerate(entry.short)}
     counted = 0
@@ -188,7 +192,7 @@ def subject_genders(pair: LinkedPair, words: list[str], j: int) -> set[str]:
     return {gender for gender, case in noun_forms()[word] if case == "nominative"}
 
 
-@pytest.mark.parametrize("corpus", ["demo-ru", "demo-pronouns-ru"])
+@pytest.mark.parametrize("corpus", RUSSIAN)
 def test_russian_verbs_agree_with_their_subjects(corpus: str) -> None:
     short = {form: "mfnp"[k] for k, form in enumerate(russian_lexicon().verbs["need"].short)}
     counted = {"past": 0, "present": 0}
@@ -216,7 +220,7 @@ def person_endings(pair: LinkedPair, words: list[str], j: int) -> str:
     return "|".join(["[уюая]т"] * ("p" in genders) + ["[еёис]т"] * bool(genders - {"p"}))
 
 
-@pytest.mark.parametrize("corpus", ["demo-ru", "demo-pronouns-ru"])
+@pytest.mark.parametrize("corpus", RUSSIAN)
 def test_russian_denials_are_linked(corpus: str) -> None:
     for pair in some(corpus):
         words = spoken(pair.target)
@@ -227,7 +231,7 @@ def test_russian_denials_are_linked(corpus: str) -> None:
         assert bool(denied) == ("не" in words or "нет" in words) or "never" in pair.source
 
 
-@pytest.mark.parametrize("corpus", ["demo-ru", "demo-pronouns-ru"])
+@pytest.mark.parametrize("corpus", RUSSIAN)
 def test_russian_sentences_are_clean(corpus: str) -> None:
     for english, russian in islice(pairs("train", corpus), 3000):
         assert re.fullmatch("[А-ЯЁ][а-яёА-ЯЁ ,.]*[а-яё][.?]", russian), russian
@@ -241,7 +245,7 @@ FEMININE = {"ela", "elas", "a", "as", "она", "её", "ей", "ней", "не�
 MASCULINE = {"ele", "eles", "o", "os", "он"}
 
 
-@pytest.mark.parametrize("corpus", ["demo-pronouns", "demo-pronouns-ru"])
+@pytest.mark.parametrize("corpus", PRONOUNS_ONLY)
 def test_a_pronoun_has_the_gender_of_its_antecedent(corpus: str) -> None:
     seen = set()
     for pair in some(corpus):
@@ -270,7 +274,8 @@ def gender_of(word: str, russian: bool) -> tuple[str, bool]:
     return gender, word == noun.plural
 
 
-def test_an_antecedent_is_the_only_thing_that_can_be_meant() -> None:
+@pytest.mark.parametrize("corpus", PRONOUNS_ONLY)
+def test_an_antecedent_is_the_only_thing_that_can_be_meant(corpus: str) -> None:
     """Where both nouns of the first clause have the same pronoun, the statement fits only one of them."""
     adjectives = {
         entry.english: {noun.name for noun in lexicon().members(entry.describes)}
@@ -279,7 +284,7 @@ def test_an_antecedent_is_the_only_thing_that_can_be_meant() -> None:
     people = {noun.name for noun in lexicon().members(["person"])}
     names = {form: noun.name for noun in lexicon().nouns.values() for form in (noun.name, noun.plural)}
     rivals = 0
-    for pair in some("demo-pronouns"):
+    for pair in some(corpus):
         words = spoken(pair.source)
         ((i, j),) = pair.source_roles["antecedent"]
         adjective = next((a for a, n in pair.source_roles.get("adjective-noun", []) if n == i), None)
@@ -306,7 +311,7 @@ def test_corpora_are_named_by_their_languages() -> None:
         corpus_name("en-fr")
 
 
-@pytest.mark.parametrize("name", ["demo-pronouns", "demo-pronouns-ru"])
+@pytest.mark.parametrize("name", PRONOUNS_ONLY)
 def test_what_is_shown_of_pronouns_can_be_said(name: str) -> None:
     """Each word of the translations occurs in the training text, and none of the sentences does."""
     learnt = dict(pairs("train", name))

@@ -168,6 +168,7 @@ def test_english_says_an_before_a_vowel_sound_alone() -> None:
     assert [english for english, _ in everything() if wrong.search(english)] == []
 
 
+@pytest.mark.long
 def test_the_corpus_is_the_same_in_every_process_and_quickly_made() -> None:
     """This holds for any hash seed, and without torch, whose import alone would take longer."""
     code = (

@@ -64,6 +64,7 @@ def as_numbers(found: list[list[Hypothesis]]) -> list[list[tuple[list[int], Any]
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("past_end", "must_end"), [(False, True), (False, False), (True, False)])
 def test_captured_searches_find_what_plain_ones_find(
     past_end: bool, must_end: bool, monkeypatch: pytest.MonkeyPatch

@@ -61,6 +61,7 @@ def assert_same(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> 
         np.testing.assert_array_equal(array, second[name], err_msg=name)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 @pytest.mark.parametrize("size", [len(WORDS) + 4, 2**15, 2**24])
 def test_counts_are_the_same(order: int, size: int, both: Both) -> None:
@@ -84,6 +85,7 @@ def model(order: int, **settings: Any) -> Ngrams:
     return estimate(options, counts, BEGIN, possible(counts.trie.size))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("settings", [{}, {"prune": [0, 0, 1]}, {"smoothing": "back-off"}, {"smoothing": "add-k"}])
 def test_models_their_files_and_their_scores_are_the_same(settings: dict[str, Any], both: Both) -> None:
     plain, fast = both(lambda: model(4, **settings))

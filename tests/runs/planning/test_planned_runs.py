@@ -56,6 +56,7 @@ def train_by_recipe(folder: Path, again: Path) -> bytes:
     return weights(again)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in TRIED_ALWAYS else pytest.mark.long) for name in BY_STEPS]
 )
@@ -73,6 +74,7 @@ def test_a_planned_run_of_any_family_is_its_recipe(name: str, tmp_path: Path, mo
     assert train_by_recipe(tmp_path / "run", tmp_path / "again") == weights(tmp_path / "run")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "final", ["best", *(pytest.param(choice, marks=pytest.mark.long) for choice in ("last", "average"))]
 )
@@ -97,6 +99,7 @@ PACES: dict[str, Any] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize(
     "name", ["gpt", *(pytest.param(family, marks=pytest.mark.long) for family in ("transformer", "tagging rnn"))]
@@ -148,6 +151,7 @@ def killed_and_resumed(
     return machine
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["gpt", *(pytest.param(family, marks=pytest.mark.long) for family in ("transformer", "tagging rnn"))]
 )
