@@ -56,6 +56,7 @@ def by_layer(scores: Sequence[ProbeScore]) -> dict[int, ProbeScore]:
     return {score.layer: score for score in scores}
 
 
+@pytest.mark.long
 def test_states_that_hold_the_label_are_read_exactly_and_noise_at_the_rate_of_the_majority() -> None:
     sentences = made_sentences()
     labels = [CLASSES.index(label or "") for sentence in sentences for label in sentence.labels["tags"]]

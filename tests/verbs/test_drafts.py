@@ -56,6 +56,7 @@ def folders(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return {name: place / name for name in ("student", "other", "ngram")}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("draft", ["lookup", "source", "student", "ngram"])
 def test_a_draft_changes_no_translation(translator: TranslationModel, folders: dict[str, Path], draft: str) -> None:
     plain = translator.translate(TEXTS, beam=1)
@@ -146,6 +147,7 @@ def test_coarse_weights_are_refused() -> None:
         refuse_coarse([torch.zeros(1), torch.zeros(1, dtype=torch.bfloat16)])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("forgets", [False, True])
 @pytest.mark.parametrize("past_end", [False, True])
 def test_a_draft_changes_no_text(tmp_path: Path, forgets: bool, past_end: bool) -> None:
