@@ -81,6 +81,7 @@ def test_states_that_hold_the_type_of_a_word_learn_the_control_task_but_not_the_
     assert mean(score.selectivity) < -0.3
 
 
+@pytest.mark.long
 def test_links_are_read_from_states_that_point_at_each_other() -> None:
     sentences = made_sentences()
     pointing = torch.zeros(5 * len(sentences), WIDTH)

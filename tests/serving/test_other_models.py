@@ -68,6 +68,7 @@ def asked(client: httpx.Client, view: str, name: str, **question: Any) -> dict[s
     return dict(answer.json())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("name", "target"), [("opus", "pt"), ("luong", "ru")])
 def test_clients_translate_with_them(others: httpx.Client, models: Any, name: str, target: str) -> None:
     (expected,) = models[name].translate([TEXT])

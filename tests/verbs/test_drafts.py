@@ -154,7 +154,7 @@ def test_a_draft_changes_no_text(tmp_path: Path, forgets: bool, past_end: bool) 
     model: Any = gpt_in(tmp_path, context=12)
     ways: list[dict[str, Any]] = [{"beam": 1}, {"sample": {"temperature": 0.5}, "samples": 2}]
     for way in ways:
-        more = {"tokens": 40, "past_end": past_end, "when_full": "forget" if forgets else "stop"}
+        more = {"tokens": 24, "past_end": past_end, "when_full": "forget" if forgets else "stop"}
         plain = model.generate(PROMPTS, **way, **more)
         for draft in ("lookup", model):
             found = model.generate(PROMPTS, **way, **more, draft=draft)
