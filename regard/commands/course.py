@@ -134,10 +134,9 @@ def _serve(number: int, language: "Language | None", folder: Path, port: int, op
     from regard.serving.http.server import address_of, bind, serve
 
     read_lesson(number, MATERIAL)
-    progress = ProgressFile(folder)
     if language is not None:
-        progress.keep_language(language)
-    progress.read()  # refuse a damaged file before a page is opened
+        ProgressFile(folder).keep_language(language)  # for servers that start later
+    spoken = _spoken(language, folder)  # before a page is opened, since it refuses a damaged file
     token = secrets.token_urlsafe(16)
     listener = bind("127.0.0.1", port)
     page = f"{address_of(listener)}/{token}/{number}"
@@ -147,7 +146,7 @@ def _serve(number: int, language: "Language | None", folder: Path, port: int, op
         if opens and sys.stdout is not None and sys.stdout.isatty():
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()  # some browsers keep it waiting
 
-    app = course_app(folder, language_of_system(), token, MATERIAL, lambda sentence: remark(f"regard: {sentence}"))
+    app = course_app(folder, spoken, token, MATERIAL, lambda sentence: remark(f"regard: {sentence}"))
     try:
         serve(app, listener, _SECONDS_TO_END, ready)
     finally:

@@ -80,7 +80,7 @@ class Course:
     async def page(self, request: Request) -> Response:
         """Answer with the page of a lesson, in the reader's language."""
         self._lesson(request.path_params["number"])
-        return course_page(self._spoken()).reply(request)
+        return course_page(self._language).reply(request)
 
     async def file(self, request: Request) -> Response:
         file = self._files.get(request.path_params["name"])
@@ -91,9 +91,8 @@ class Course:
     async def lesson(self, request: Request) -> Response:
         """Answer with a lesson and the list of all."""
         lesson, progress = self._lesson(request.path_params["number"]), self.progress.read()
-        language = progress.language or self._language
-        page = lesson_page(lesson, language, progress.lesson(lesson.number))
-        return json_response({**page, "contents": contents(self._material, language, progress)})
+        page = lesson_page(lesson, self._language, progress.lesson(lesson.number))
+        return json_response({**page, "contents": contents(self._material, self._language, progress)})
 
     async def state(self, request: Request) -> Response:
         """Answer with what the steps of a lesson have shown since the page asked last."""
@@ -142,13 +141,14 @@ class Course:
         is_right = check_answer(lesson.exercises[body.exercise], body.answer)
         if is_right:
             await asyncio.to_thread(self.progress.keep_answer, lesson.number, body.exercise, body.answer)
-        comment = comment_on(lesson, body.exercise, self._spoken(), is_right)
+        comment = comment_on(lesson, body.exercise, self._language, is_right)
         return json_response({"is_right": is_right, "comment": comment})
 
     async def language(self, request: Request) -> Response:
-        """Keep the language that the reader has chosen."""
+        """Change the language of this server, and keep it for those that start later."""
         body = await self._read(request, LanguageRequest)
         await asyncio.to_thread(self.progress.keep_language, body.language)
+        self._language = body.language
         return json_response({})
 
     async def _read(self, request: Request, kind: type[Kind]) -> Kind:
@@ -161,9 +161,6 @@ class Course:
         if number not in lesson_numbers(self._material):
             raise Refusal(404, f"There is no lesson {number}.")
         return read_lesson(number, self._material)
-
-    def _spoken(self) -> Language:
-        return self.progress.read().language or self._language
 
     def _last_values(self, lesson: Lesson) -> dict[str, Values]:
         """Return the values of each step's last run."""
@@ -193,7 +190,10 @@ def course_app(
     material: Path,
     warn: Warn = lambda sentence: None,
 ) -> Guard:
-    """Return the application of the course; `language` is that of readers who have chosen none yet."""
+    """Return the application of the course; the reader may choose another language on its page.
+
+    Other servers of the same folder keep theirs.
+    """
     options = ServingOptions()
     course = Course(folder, language, token, options, material)
 

@@ -308,8 +308,20 @@ def test_the_language_is_kept(tmp_path: Path, material: Path) -> None:
         assert get(client, "lesson/1")["title"] == "Title in ru"
         assert 'data-language="ru"' in client.get(f"/{TOKEN}/1").text
         assert "language" in refused(client, "language", {"language": "de"})
-    with open_course(tmp_path / "folder", material, "pt") as client:
-        assert get(client, "lesson/1")["title"] == "Title in ru"
+    assert ProgressFile(tmp_path / "folder").read().language == "ru"
+
+
+def test_servers_of_one_folder_have_languages_of_their_own(tmp_path: Path, material: Path) -> None:
+    with (
+        open_course(tmp_path / "folder", material, "pt") as ours,
+        open_course(tmp_path / "folder", material, "en") as theirs,
+    ):
+        post(ours, "language", {"language": "ru"})
+        assert get(ours, "lesson/1")["title"] == "Title in ru"
+        assert get(theirs, "lesson/1")["title"] == "Title in en"
+        assert 'data-language="en"' in theirs.get(f"/{TOKEN}/1").text
+        wrong = post(theirs, "answer", {"lesson": 1, "exercise": "sum", "answer": "1"})
+        assert texts(wrong["comment"]) == "Hint in en."
 
 
 def test_a_damaged_progress_file_is_told_and_stays(client: TestClient, tmp_path: Path) -> None:

@@ -89,8 +89,9 @@ def test_the_language_is_that_of_the_reader_or_of_the_system(tmp_path: Path) -> 
         read(page.removesuffix("1") + "language", {"language": "ru"})
     with served(material, LANG="pt_BR.UTF-8") as (page, _):
         assert 'data-language="ru"' in read(page)
-    with served(material, "--language", "en", LANG="pt_BR.UTF-8") as (page, _):
-        assert 'data-language="en"' in read(page)
+        with served(material, "--language", "en", LANG="pt_BR.UTF-8") as (other, _):
+            assert 'data-language="en"' in read(other)
+            assert 'data-language="ru"' in read(page)
     assert ProgressFile(tmp_path / "runs" / "course").read().language == "en"
 
 

@@ -29,7 +29,9 @@ class BertOptions(Options):
     layers: int = Field(ge=1, le=MOST_LAYERS, description="Number of blocks.")
     width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
     heads: int = Field(ge=1, le=WIDEST, description="Attention heads of each block.")
-    feed_forward: int = Field(ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
+    feed_forward: int = Field(
+        ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets; default: follows width."
+    )
     longest: int = Field(512, ge=3, le=LONGEST, description="Longest input in tokens, special tokens included.")
     segments: int = Field(2, ge=1, le=64, description="Number of texts that one input can hold, as segments.")
     activation: Literal["relu", "gelu", "swish"] = Field(

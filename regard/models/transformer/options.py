@@ -40,7 +40,9 @@ class TransformerOptions(CopyOptions, CTCOptions):
     encoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks or layers of the encoder.")
     decoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the decoder.")
     width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
-    feed_forward: int = Field(ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
+    feed_forward: int = Field(
+        ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets; default: follows width."
+    )
     heads: int = Field(ge=1, le=WIDEST, description="Attention heads of each attention.")
     decoder_feed_forward: int | None = Field(
         default=None,
