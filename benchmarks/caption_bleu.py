@@ -7,8 +7,8 @@ We compare words in lower case without punctuation, and penalise captions that a
 BLEU without a brevity penalty, and the references in their repository (kelvinxu/arctic-captions, ref/8k) keep the full
 stop that ends nearly every caption: a word that is nearly always right. It is not known whether their scores count it.
 
-Each file has one caption a line, in the order of the test pictures; every caption is given the full stop that our models
-do not write. Without files, the first caption that people wrote is scored against the other four.
+Each file has one caption a line, in the order of the test pictures; every caption gets the full stop that our models do
+not write. Without files, the first caption that people wrote is scored against the other four.
 """
 
 import argparse
