@@ -9,6 +9,7 @@ from regard.cli import main
 from regard.tasks.translation.task import Translation
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("precision", "fast", "allowed"), [("auto", "true", True), ("float32", "true", False), ("auto", "false", False)]
 )

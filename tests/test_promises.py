@@ -46,7 +46,7 @@ def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return replace(trial, toy=replace(toy, inputs=lambda folder: inputs_of(name, task, folder)))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("promise", [promise for promise in PROMISES if promise != DRAWN])
 def test_what_is_promised_is_held(trial: Trial, promise: str) -> None:
     with shapes(checked=promise in CHECKED):

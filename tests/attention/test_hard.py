@@ -150,6 +150,7 @@ def test_an_unknown_estimator_is_refused() -> None:
         Hard("soft")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_it_learns_where_to_look(estimator: str) -> None:
     """Of five keys, the fourth is right for the first query, the first for the second, and the third for the third."""

@@ -155,6 +155,7 @@ WORDS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("language", WORDS)
 def test_answers_are_right_or_wrong_in_each_language(course: Browser, language: Language) -> None:
     right, wrong, none, counts = WORDS[language]
@@ -211,6 +212,7 @@ def test_a_language_is_changed_at_the_same_place_and_lessons_are_a_link_away(cou
     course.wait("return document.querySelector('#contents li:nth-child(2) small').textContent.length > 0")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_is_wider_than_the_window(course: Browser, width: int) -> None:
     course.appear(width)

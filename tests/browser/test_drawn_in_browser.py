@@ -65,6 +65,7 @@ def pixel(page: Browser, selector: str, x: int, y: int) -> list[int]:
     return page.run(script, selector, [x, y])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_every_page_opens_alone_stays_within_the_window_and_names_every_button_and_choice(
@@ -78,6 +79,7 @@ def test_every_page_opens_alone_stays_within_the_window_and_names_every_button_a
     assert all(page.names("button", "radio", more_than=3))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "part"), [("graph", "graph"), ("windows", "windows"), ("overlay", "overlay")])
 def test_what_is_shown_can_be_kept(opened: Opened, name: str, part: str) -> None:
     page = opened(name)
@@ -107,6 +109,7 @@ def test_a_drawing_is_kept_as_large_and_as_strong_as_it_is_seen(opened: Opened) 
     assert drawing.count("<circle") == len(page.all("#strokes circle"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["overlay", "strip", "strokes"])
 def test_a_head_that_there_is_not_gives_way_to_the_mean(opened: Opened, name: str) -> None:
     for wish in ("1.5", "3", "constructor"):

@@ -84,6 +84,7 @@ def answered(folder: Path, text: str, edits: list[dict[str, Any]]) -> dict[str, 
     return {"unedited": str(about["unedited"]), "edited": str(about["output"])}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", DESKS)
 def test_a_head_is_switched_off_and_a_link_dragged(
     browser: Browser, address: str, folders: dict[str, Path], name: str
@@ -194,6 +195,7 @@ def test_it_fits_a_narrow_screen_and_a_finger_drags(browser: Browser, address: s
     browser.appear()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("language", "title", "side"), [("pt", "Atenção", "autoatenção"), ("ru", "Внимание", "самовнимание")]
 )

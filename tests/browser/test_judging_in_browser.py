@@ -71,6 +71,7 @@ def test_votes_by_key_and_button_and_back(page: Browser, tmp_path: Path) -> None
     assert page.said() == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_pictures_and_sounds_load_and_fit(page: Browser, tmp_path: Path, width: int) -> None:
     comparison = Comparison([Item("1", PICTURE, SOUND, SOUND), Item("2", PICTURE, PICTURE, PICTURE)], "one", "two")

@@ -47,6 +47,7 @@ def texts(page: Browser, selector: str) -> list[str]:
     return page.run(TEXTS, selector)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 @pytest.mark.parametrize("name", ["attention", "forward", "roles"])
 def test_a_lesson_fits_and_says_nothing_wrong(

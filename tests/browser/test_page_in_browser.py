@@ -311,6 +311,7 @@ def test_dark_is_dark_and_can_change_while_it_is_open(opened: Opened) -> None:
     assert page.run(cell) != light
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("source", "target"), [(SOURCE, TARGET), (LONG, LONG), (HOSTILE, ARABIC), (["Sim"], ["Yes"])])
 def test_nothing_sticks_out_of_a_phone(opened: Opened, browser: Browser, source: list[str], target: list[str]) -> None:
     browser.appear(width=360, height=740)

@@ -87,6 +87,7 @@ def test_a_page_in_a_file_has_its_languages_too(browser: Browser, reads: Callabl
     assert browser.said() == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("language", "sentence", "shown"),
     [

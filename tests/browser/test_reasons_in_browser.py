@@ -189,6 +189,7 @@ def test_what_happens_inside_is_a_table(page: Browser, address: str) -> None:
     assert page.said() == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light"), (320, "dark")])
 def test_it_fits_the_window_and_a_finger_finds_the_numbers(
     page: Browser, address: str, width: int, scheme: str
@@ -263,6 +264,7 @@ def written(folder: Path, path: Path, *options: str) -> Path:
     return path
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_a_page_of_its_own_has_the_words_and_their_trust(
     browser: Browser, translator: Path, tmp_path: Path, width: int, scheme: str

@@ -238,6 +238,7 @@ import(`./page/views/${name}.js`).then((view) => {
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("view", VIEWS)
 def test_what_is_pointed_at_may_be_no_more(browser: Browser, server: Pretending, view: str) -> None:
     pointed, looks, *several = VIEWS[view]

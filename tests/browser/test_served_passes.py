@@ -225,6 +225,7 @@ def test_there_is_no_panel_where_no_model_can(browser: Browser, server: Pretendi
     assert server.questions(PATH) == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark"), (320, "light")])
 def test_it_fits_the_window(opened: Opened, width: int, scheme: str) -> None:
     page = opened(text="the cat sleeps " * 8, view="forward", layers=["0", "1", "1.0", "1.1"])

@@ -256,6 +256,7 @@ def test_ctrl_c_leaves_a_comparison_that_goes_on_exactly(recipe: Path, compared:
     assert weights(out, NAMES[:2]) == weights(compared, NAMES[:2])
 
 
+@pytest.mark.long
 def test_side_by_side_is_one_after_the_other_and_a_failure_stops_no_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

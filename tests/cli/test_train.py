@@ -93,6 +93,7 @@ def _same(one: Path, other: Path) -> None:
     assert facts[0] == facts[1]
 
 
+@pytest.mark.long
 def test_killed_and_resumed_is_never_stopped(
     corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

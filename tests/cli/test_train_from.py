@@ -86,6 +86,7 @@ def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() ->
     assert Path("child", WEIGHTS).read_bytes() == Path("whole", WEIGHTS).read_bytes()
 
 
+@pytest.mark.long
 def test_variants_that_start_from_a_model_are_compared_with_its_tokens() -> None:
     _write("unseen", pairs("valid", count=20))
     rates = {"training.optimizer.learning_rate": [0.01, 0.001]}

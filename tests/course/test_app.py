@@ -157,6 +157,7 @@ def test_a_step_runs_with_the_values_of_the_reader(client: TestClient, tmp_path:
     assert kept == {"first": {"width": 7, "share": 1.0, "way": "greedy"}, "second": {}}
 
 
+@pytest.mark.long
 def test_earlier_steps_run_with_the_values_of_the_last_time_even_on_another_day(tmp_path: Path, material: Path) -> None:
     with open_course(tmp_path / "folder", material) as client:
         run(client, first={"width": 4})

@@ -81,6 +81,7 @@ def test_ctrl_c_ends_the_server_and_what_it_runs(tmp_path: Path) -> None:
         os.kill(worker, 0)
 
 
+@pytest.mark.long
 def test_the_language_is_that_of_the_reader_or_of_the_system(tmp_path: Path) -> None:
     material = make_material(tmp_path / "material", 1)
     with served(material, LANG="pt_BR.UTF-8") as (page, _):
@@ -119,6 +120,7 @@ def test_a_browser_is_opened_only_at_a_terminal_and_not_against_ones_wish(
         os.close(terminal)
 
 
+@pytest.mark.long
 def test_a_damaged_progress_file_is_refused_before_a_page_is_served(tmp_path: Path) -> None:
     (tmp_path / "progress.json").write_text("{}]")
     for arguments in (["--language", "pt"], []):

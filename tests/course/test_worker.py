@@ -141,6 +141,7 @@ def test_steps_before_run_first_and_only_once(
     assert (tmp_path / "folder").is_dir()  # where steps work
 
 
+@pytest.mark.long
 def test_steps_before_run_with_their_last_values_after_a_stop(bench: Workbench, lesson: Lesson, runs: Runs) -> None:
     runs("first", width=5)
     bench.run(lesson, {"endless": {}}, bench.values_of(1) | {"fails": {"depth": 1}})
@@ -199,6 +200,7 @@ def gentle_bench(tmp_path: Path, gentle: Lesson) -> Iterator[Workbench]:
     bench.close()
 
 
+@pytest.mark.long
 def test_a_process_that_dies_is_told_and_the_next_run_starts_another(
     tmp_path: Path, finished: list[tuple[int, str, Values]]
 ) -> None:
@@ -298,6 +300,7 @@ def test_a_step_that_asks_gets_no_answer(gentle_bench: Workbench, gentle: Lesson
     assert gentle_bench.changes(1, 0)["steps"]["asks"]["fault"] == "EOFError: EOF when reading a line"
 
 
+@pytest.mark.long
 def test_another_lesson_gets_a_process_of_its_own(bench: Workbench, lesson: Lesson, tmp_path: Path) -> None:
     bench.run(lesson, {"second": {}}, {})
     wait_until(lambda: bench.busy_with is None)

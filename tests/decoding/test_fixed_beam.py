@@ -133,6 +133,7 @@ def test_steps_are_captured_once_for_all_batches_of_a_shape() -> None:
     assert search(["four"] * 9, beam=3) == 3
 
 
+@pytest.mark.one_in(3)
 @torch.no_grad()
 @pytest.mark.parametrize("must_end", [True, False])
 @pytest.mark.parametrize("stop", ["settled", "first", "exhaustive"])

@@ -48,6 +48,7 @@ def path(record: list[KeptHypothesis], place: int) -> list[KeptHypothesis]:
     return [*([] if entry.parent is None else path(record, entry.parent)), entry]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_traced_search_finds_just_the_same(way: str) -> None:
     for seed in range(6):
@@ -63,6 +64,7 @@ def test_so_it_does_with_phrases_that_must_occur_and_prefixes() -> None:
         assert [entry.token for entry in trace.sentences[0] if entry.parent is None] == [3]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_the_path_to_every_finished_hypothesis_is_that_hypothesis(way: str) -> None:
     for seed in range(6):

@@ -61,6 +61,7 @@ def untrained(name: str, folder: Path, **options: Any) -> Loaded:
     return Loaded(run.task, run.recipe)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "options"), CLASSIFIERS, ids=str)
 def test_a_classifier_gives_the_probabilities_of_torch(name: str, options: dict[str, Any], tmp_path: Path) -> None:
     model = untrained(name, tmp_path, **options)
@@ -73,6 +74,7 @@ def test_a_classifier_gives_the_probabilities_of_torch(name: str, options: dict[
     assert (about["kind"], about["classes"]) == ("classification", ["neg", "pos"])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "options"), TAGGERS, ids=str)
 def test_a_tagger_gives_the_scores_of_torch(name: str, options: dict[str, Any], tmp_path: Path) -> None:
     model = untrained(name, tmp_path, **options)
@@ -96,6 +98,7 @@ def test_a_bert_fills_masks_as_torch_does(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "onnx" / "about.json").read_text())["mask"] == model.task.tokeniser.mask
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("options", WRITERS, ids=str)
 def test_a_language_model_reads_as_torch_does_at_once_and_token_by_token(
     options: dict[str, Any], tmp_path: Path

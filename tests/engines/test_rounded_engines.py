@@ -16,6 +16,7 @@ from regard.families import check_recipe
 from regard.models.rounding import round_weights
 
 
+@pytest.mark.one_in(3)
 @torch.no_grad()
 @pytest.mark.parametrize(
     "options",

@@ -83,6 +83,7 @@ def test_loss_and_gradients_are_those_of_the_plain_pass(
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "frozen",
     [
@@ -152,12 +153,14 @@ def test_a_packed_batch_splits_into_packed_ones(device: torch.device) -> None:
     assert all(part.packed.wanted.device.type == device.type for part in parts)
 
 
+@pytest.mark.long
 def test_the_loss_of_the_parts_is_that_of_the_whole(device: torch.device) -> None:
     network, batch = build(device, norm="before"), packed(few_pairs(), device)
     whole, *parts = (CrossEntropy(0.1)(network, pairs, None).total for pairs in (batch, *batch.split(2)))
     torch.testing.assert_close(parts[0] + parts[1], whole)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "dropout",
     [
@@ -180,6 +183,7 @@ def test_each_dropout_falls_in_training_and_follows_the_seed(dropout: str, devic
     assert states(1).equal(states(2))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # not every CPU multiplies in bf16
 def test_products_take_the_precision_of_autocast(device: torch.device) -> None:
     network, batch = build(device, norm="before"), packed(few_pairs(), device)

@@ -124,6 +124,7 @@ def in_steps(model: Transformer, memory: Memory, copies: int = 3) -> Tensor:
     return torch.cat(outputs, dim=1).unflatten(0, (-1, copies))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "none"])
 def test_steps_are_teacher_forcing_and_the_state_does_not_grow(cell: str, positions: str) -> None:

@@ -181,6 +181,7 @@ GPT_EDITS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("positions", ["learned", "rotary", "alibi"])
 @pytest.mark.parametrize("edit", GPT_EDITS.values(), ids=GPT_EDITS)
 def test_a_language_model_is_edited_at_the_same_places_in_steps(edit: Edit, positions: str) -> None:

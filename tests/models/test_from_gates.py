@@ -138,6 +138,7 @@ def test_reading_on_is_reading_at_once_and_padding_changes_nothing(step: int) ->
         torch.testing.assert_close(after[row], model.read(text, model.begin(1)).states[0, length:])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("step", STEPS)
 def test_gradients_are_those_of_finite_differences(step: int) -> None:
     model = build(step, layers=1, width=4, feed_forward=4)

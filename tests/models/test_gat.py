@@ -38,6 +38,7 @@ def with_loops(looks_from: torch.Tensor, looks_at: torch.Tensor, nodes: int = NO
     return Edges.among(nodes, torch.cat([looks_from, loops]), torch.cat([looks_at, loops]))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("join", ["concat", "mean"])
 @pytest.mark.parametrize("version", ["gat", "gatv2"])
 def test_a_layer_is_that_of_pytorch_geometric(version: str, join: str) -> None:

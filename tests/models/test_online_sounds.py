@@ -144,6 +144,7 @@ def test_the_weight_of_the_entropy_falls_with_the_batches() -> None:
     assert gradients[1:] == [pytest.approx(gradients[0] / 2), 0.0]
 
 
+@pytest.mark.long
 def test_it_learns_to_wait_until_a_label_was_heard() -> None:
     """Each of two labels is a band that is loud for one step somewhere in a third of the sound."""
     network = build(width=16, embedding=4, stack=1, samples=4, first_chance=0.3, delay=0.02).float().train()

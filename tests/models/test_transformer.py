@@ -63,6 +63,7 @@ def test_padding_changes_nothing(model: Transformer) -> None:
         torch.testing.assert_close(alone[0], together[row])
 
 
+@pytest.mark.one_in(3)
 def test_a_later_token_never_changes_an_earlier_output(model: Transformer) -> None:
     source, lengths, target = batch()
     before = states(model, source, lengths, target)
@@ -72,6 +73,7 @@ def test_a_later_token_never_changes_an_earlier_output(model: Transformer) -> No
     assert not torch.allclose(after[:, 4:], before[:, 4:])
 
 
+@pytest.mark.one_in(3)
 def test_watched_is_unwatched_and_sees_every_head(model: Transformer) -> None:
     source, lengths, target = batch()
     plain = states(model, source, lengths, target)
@@ -87,6 +89,7 @@ def test_watched_is_unwatched_and_sees_every_head(model: Transformer) -> None:
     assert (gazes[-1].weights[2, :, :, 2:] == 0).all()  # padding is never looked at
 
 
+@pytest.mark.one_in(3)
 def test_a_beam_shares_its_sentence(model: Transformer) -> None:
     """Three rows per sentence over one memory match three copies of the memory."""
     source, lengths, target = batch()

@@ -70,6 +70,7 @@ def search(options: DecodingOptions, tables: np.ndarray, limit: int) -> list[Any
     return plain_beam(step, limit, BEGIN, END, options.model_copy(update={"n_best": options.beam}))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("options", _SEARCHES, ids=lambda options: f"{options.beam} {options.stop}")
 def test_a_page_searches_as_python_does(options: DecodingOptions) -> None:
     chosen = {name: getattr(options, name) for name in SEARCH}

@@ -217,6 +217,7 @@ def test_word_level_distillation_learns_from_the_teachers_distribution(teacher: 
     assert all(torch.equal(weights[0][name], same[name]) for name in same)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unreported")
 def test_a_resumed_run_needs_the_same_teacher_and_ends_with_the_same_bits(
     teacher: Path, capsys: pytest.CaptureFixture[str]
@@ -238,6 +239,7 @@ def test_a_resumed_run_needs_the_same_teacher_and_ends_with_the_same_bits(
     assert "has changed since the run began" in said(capsys)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("unreported")
 @pytest.mark.parametrize(
     ("options", "section", "name", "value"),
@@ -295,6 +297,7 @@ def test_refusals(
     assert not Path("student").exists()
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_run_that_exists_is_not_replaced(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert distilled("--text", "new.en") == 0
     capsys.readouterr()
@@ -305,6 +308,9 @@ def test_a_run_that_exists_is_not_replaced(teacher: Path, capsys: pytest.Capture
     capsys.readouterr()
     assert main(["distil", "teacher", "-o", "teacher", "--overwrite"]) == 2
     assert "where its teacher is" in said(capsys)
+
+
+def test_only_students_are_measured_again(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["distil", "teacher", "--report"]) == 2
     assert "is not a student of `regard distil`" in said(capsys)
 

@@ -94,6 +94,7 @@ def test_several_captions_of_a_picture_or_those_of_people(teacher: Path) -> None
     assert read_recipe(Path("student"))["data"] == read_recipe(teacher)["data"]
 
 
+@pytest.mark.long
 def test_a_cut_distillation_continues(
     teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,6 +105,7 @@ def test_held_out_text_stays_held_out(teacher: Path, capsys: pytest.CaptureFixtu
     assert not Path("student/teaching/samples.txt").exists()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("unreported")
 @pytest.mark.parametrize(
     ("student", "family", "cell"), [("base", "gpt", None), ("lstm", "rnnlm", "lstm"), ("gru", "rnnlm", "gru")]
@@ -125,6 +126,7 @@ def test_networks_learn_from_text_samples_and_distributions(
     assert read_folder(Path("student"), [WEIGHTS])[WEIGHTS] != taught
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unreported")
 def test_a_cut_distillation_continues_with_the_same_bits(
     teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

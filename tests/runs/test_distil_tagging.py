@@ -92,6 +92,7 @@ def test_without_a_text_the_training_sentences_are_taught(teacher: Path) -> None
     assert tags == {"B-NP", "I-NP", "B-VP", "O"}
 
 
+@pytest.mark.long
 def test_a_cut_distillation_continues(
     teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,6 +56,7 @@ def by_layer(scores: Sequence[ProbeScore]) -> dict[int, ProbeScore]:
     return {score.layer: score for score in scores}
 
 
+@pytest.mark.long
 def test_states_that_hold_the_label_are_read_exactly_and_noise_at_the_rate_of_the_majority() -> None:
     sentences = made_sentences()
     labels = [CLASSES.index(label or "") for sentence in sentences for label in sentence.labels["tags"]]
@@ -80,6 +81,7 @@ def test_states_that_hold_the_type_of_a_word_learn_the_control_task_but_not_the_
     assert mean(score.selectivity) < -0.3
 
 
+@pytest.mark.long
 def test_links_are_read_from_states_that_point_at_each_other() -> None:
     sentences = made_sentences()
     pointing = torch.zeros(5 * len(sentences), WIDTH)

@@ -53,6 +53,7 @@ def look(client: httpx.Client, toy: str, status: int = 200, **body: Any) -> dict
     return found
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("toy", READERS)
 def test_all_attention_among_words_comes_with_the_places_that_edits_name(client: httpx.Client, toy: str) -> None:
     found = look(client, toy)

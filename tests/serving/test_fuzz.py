@@ -123,6 +123,7 @@ def test_odd_texts_are_translated(client: httpx.Client, text: str) -> None:
     assert isinstance(answered(client, "/detect", json.dumps({"q": text}).encode()), list)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("view", ["attention", "next", "beam", "forward"])
 @pytest.mark.parametrize("text", ["Ana \udfff\x00 reads", "\u200b", "<b>🙂", "a" * 2000], ids=ascii)
 def test_odd_texts_are_looked_at(client: httpx.Client, view: str, text: str) -> None:

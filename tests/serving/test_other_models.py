@@ -68,6 +68,7 @@ def asked(client: httpx.Client, view: str, name: str, **question: Any) -> dict[s
     return dict(answer.json())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("name", "target"), [("opus", "pt"), ("luong", "ru")])
 def test_clients_translate_with_them(others: httpx.Client, models: Any, name: str, target: str) -> None:
     (expected,) = models[name].translate([TEXT])
@@ -79,6 +80,7 @@ def test_clients_translate_with_them(others: httpx.Client, models: Any, name: st
     assert [answer.json()["translatedText"].count(tag) for tag in ("<p>", "<b>", "</b>", "</p>")] == [1, 1, 1, 1]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", HEADS)
 def test_translations_are_explained(others: httpx.Client, models: Any, name: str) -> None:
     (expected,) = models[name].translate([TEXT], n_best=2)
@@ -89,6 +91,7 @@ def test_translations_are_explained(others: httpx.Client, models: Any, name: str
     assert [output["text"] for output in translation["n_best"]] == [text for text, _ in expected.n_best]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LOOKING)
 def test_attention_has_every_head(others: httpx.Client, name: str) -> None:
     described = {model["name"]: model for model in others.get("/v1/models").json()["models"]}[name]
@@ -115,6 +118,7 @@ def test_a_side_that_is_not_there_is_refused(others: httpx.Client) -> None:
     assert "has no attention" in refused("bottleneck", sides=["cross"])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", HEADS)
 def test_the_next_token_and_going_on_from_another(others: httpx.Client, models: Any, name: str) -> None:
     choice_report = asked(others, "next", name, at=1, shown=5)
@@ -138,6 +142,7 @@ def test_the_forward_pass_has_every_head(others: httpx.Client, name: str) -> Non
     assert heads(asked(others, "forward", name)["layers"]) == sum(map(sum, HEADS[name].values()))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", HEADS)
 def test_the_beam(others: httpx.Client, models: Any, name: str) -> None:
     beam, tree = asked(others, "beam", name, beam=3), beam_tree(models[name], TEXT, 3)

@@ -157,6 +157,7 @@ def is_listening(host: str, port: int) -> bool:
         return probe.connect_ex((host, port)) == 0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("end", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_it_serves_on_loopback_and_ends_when_it_has_finished(forth: Path, end: signal.Signals, status: int) -> None:
     """The interim answer to `Expect` confirms acceptance; the body arrives when no one else can connect."""
@@ -186,6 +187,7 @@ def test_it_serves_on_loopback_and_ends_when_it_has_finished(forth: Path, end: s
     assert "books" not in rest
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("first", "second"),
     [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT)],

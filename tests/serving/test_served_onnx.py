@@ -94,6 +94,7 @@ def test_a_translator_is_told_how_many_wait(both: Path, monkeypatch: pytest.Monk
     catalogue.close()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("texts", "engine", "answered"),
     [

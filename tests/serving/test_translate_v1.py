@@ -96,6 +96,7 @@ def by_python(model: regard.Model, **options: Any) -> list[str]:
 SENTENCE = "Ana sees the red house."
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("question", "options"),
     [

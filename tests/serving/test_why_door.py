@@ -81,6 +81,7 @@ def test_methods_are_those_of_python() -> None:
     assert set(get_args(Method)) == set(CHOICES)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", [*CHOICES])
 def test_a_translator_is_explained_as_in_python(asked: httpx.Client, forth: Path, method: str) -> None:
     other = "Ana sees the new house." if method == "patching" else None
@@ -118,6 +119,7 @@ def test_an_output_is_given_by_its_tokens_and_a_word_by_its_place(asked: httpx.C
     assert wrong["error"] == "Token 2 of the output belongs to 'amo', not to 'Eu'."
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", [name for name in TOYS if name not in SILENT])
 def test_every_kind_of_input_is_explained(others: httpx.Client, toys: dict[str, tuple[Path, str]], name: str) -> None:
     folder, item = toys[name]

@@ -54,6 +54,7 @@ def test_paths_that_leave_nothing_to_chance_have_the_loss_of_the_best(baseline: 
     assert loss.tallies["entropy"].value == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "change",
     [{"samples": 3}, {"baseline": "moving"}, {"baseline": "self-critical"}, {"reward": 0.5}, {"entropy": 0.3},

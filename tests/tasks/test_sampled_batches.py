@@ -74,6 +74,7 @@ def test_workers_are_for_a_gpu_and_change_no_batch(corpus: PreparedPairs) -> Non
     assert [targets(task, epoch) for epoch in (0, 1)] == alone
 
 
+@pytest.mark.long
 def test_workers_outlive_the_thread_that_fetches_ahead(corpus: PreparedPairs) -> None:
     """A run that rolls back discards its prefetched batches and fetches again in another thread."""
     task = learning_from(corpus)

@@ -42,6 +42,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, Path]:
     return Model(run.task, run.recipe), folder / "run"
 
 
+@pytest.mark.long
 def test_it_learns_to_write_down_what_new_recordings_say(trained: tuple[Model, Path]) -> None:
     model, folder = trained
     parts = evaluate_parts(model, folder, "test", ["error"], silent, lambda remark: None)

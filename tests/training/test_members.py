@@ -74,6 +74,7 @@ KINDS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("more", KINDS)
 def test_a_member_is_what_it_would_be_alone(more: dict[str, Any]) -> None:
     """Its best weights, patience and clipping match. The run lasts as long as its most patient member."""
@@ -126,6 +127,7 @@ def test_the_loss_that_is_told_is_the_mean_over_members() -> None:
     assert validated.deviations["error"] == pytest.approx(float(errors.std(correction=0)))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("stop", [3, 5, 12, 27])
 def test_resumed_is_never_stopped(stop: int, tmp_path: Path) -> None:
     halt = lambda event: "enough" if isinstance(event, Stepped) and event.step == stop else None  # noqa: E731

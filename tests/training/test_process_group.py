@@ -89,6 +89,7 @@ def test_one_two_and_four_ranks_learn_the_same_bits_and_only_the_first_writes() 
         assert on_ranks(size, work) == [alone] * size
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("begun", "resumed"), [(2, 1), (1, 2), (2, 4)])
 def test_a_run_goes_on_with_other_ranks_than_it_was_begun_with(begun: int, resumed: int, tmp_path: Path) -> None:
     (whole,) = on_ranks(1, lambda ranks: trained(ranks, Memory()))

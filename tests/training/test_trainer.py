@@ -74,6 +74,7 @@ OPTIMIZERS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "extra",
     [{}, {"accumulate": 3}, {"pieces": 3, "accumulate": 2}, {"moving_average": 0.9}, {"final": "average"}]
@@ -97,6 +98,7 @@ def test_resumed_is_never_stopped(extra: dict[str, Any]) -> None:
         assert facts == keeper.snapshots[-1].facts
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "extra",
     [{}, {"accumulate": 3}, {"pieces": 3}, {"moving_average": 0.9}, {"final": "average"}]

@@ -56,6 +56,7 @@ def folders(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return {name: place / name for name in ("student", "other", "ngram")}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("draft", ["lookup", "source", "student", "ngram"])
 def test_a_draft_changes_no_translation(translator: TranslationModel, folders: dict[str, Path], draft: str) -> None:
     plain = translator.translate(TEXTS, beam=1)
@@ -146,13 +147,14 @@ def test_coarse_weights_are_refused() -> None:
         refuse_coarse([torch.zeros(1), torch.zeros(1, dtype=torch.bfloat16)])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("forgets", [False, True])
 @pytest.mark.parametrize("past_end", [False, True])
 def test_a_draft_changes_no_text(tmp_path: Path, forgets: bool, past_end: bool) -> None:
     model: Any = gpt_in(tmp_path, context=12)
     ways: list[dict[str, Any]] = [{"beam": 1}, {"sample": {"temperature": 0.5}, "samples": 2}]
     for way in ways:
-        more = {"tokens": 40, "past_end": past_end, "when_full": "forget" if forgets else "stop"}
+        more = {"tokens": 24, "past_end": past_end, "when_full": "forget" if forgets else "stop"}
         plain = model.generate(PROMPTS, **way, **more)
         for draft in ("lookup", model):
             found = model.generate(PROMPTS, **way, **more, draft=draft)

@@ -74,6 +74,7 @@ def language_model(request: pytest.FixtureRequest, folders: dict[str, Path]) -> 
 # Effects
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 4, "n_best": 4}, {"sample": {"seed": 3}}])
 def test_the_score_of_an_output_is_the_sum_of_both(
     translator: TranslationModel, language_model: Any, search: dict[str, Any]
@@ -94,6 +95,7 @@ def test_the_score_of_an_output_is_the_sum_of_both(
         )
 
 
+@pytest.mark.one_in(3)
 def test_weight_nothing_gives_exactly_the_plain_output(translator: TranslationModel, language_model: Model) -> None:
     for search in ({"beam": 4, "n_best": 4}, {"sample": {"seed": 3}}):
         plain = translator.translate(TEXTS, **search)

@@ -115,6 +115,7 @@ def test_a_text_stops_where_the_rules_leave_nothing_to_write(model: LanguageMode
     assert generated.remark == f"After {words} tokens the rules of the search left nothing to write, so the text stops."
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("past_end", [False, True])
 @pytest.mark.parametrize("tokens", [1, 3, 12])
 def test_the_score_of_a_beam_is_that_of_its_tokens_and_of_an_end_that_it_wrote(

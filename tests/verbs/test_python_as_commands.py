@@ -26,6 +26,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[Any]
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [

@@ -19,6 +19,7 @@ def texts_of(path: Path) -> list[str]:
     return re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "table", "axes"),
     [

@@ -64,6 +64,7 @@ def test_every_drawer_is_tried() -> None:
     assert tried == set(DRAWERS)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", CASES)
 def test_every_form_can_be_made(case: str, tmp_path: Path) -> None:
     drawing = drawing_of(CASES[case], DrawingRequest())

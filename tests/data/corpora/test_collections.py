@@ -81,6 +81,7 @@ def test_parquet_by_plain_columns_and_by_fields(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("is_stream", [True, False])
 def test_a_folder_of_datasets(tmp_path: Path, is_stream: bool) -> None:
     folder = tmp_path / "wmt" / "train"

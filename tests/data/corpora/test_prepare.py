@@ -282,6 +282,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_pieces")
 def test_workers_killed_with_their_main_process_and_continued_give_the_same_bytes(files: Path, tmp_path: Path) -> None:
     options = options_for(files)

@@ -204,6 +204,7 @@ def test_characters_are_never_cut(character: str) -> None:
     assert cut(character * 4, len(character)) == [character] * 4
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("letters", ["abcdefghij", "абвгдежзик", "日本語中文字漢界人大", "a\u0301\u0302e\u0301"])
 @pytest.mark.parametrize("length", [5_000, 50_000])
 def test_a_word_without_end_is_cut_into_parts_as_long_as_words(letters: str, length: int) -> None:

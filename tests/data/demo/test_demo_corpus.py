@@ -225,6 +225,7 @@ def english_of(item: object) -> Iterator[str]:
             yield from english_of(english)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("english", "portuguese"), SIGNED.items(), ids=SIGNED)
 def test_the_portuguese_is_what_a_speaker_would_sign(english: str, portuguese: str) -> None:
     assert set(Search(english).translations()) == {portuguese}
@@ -238,6 +239,7 @@ def test_the_demo_shows_what_the_grammar_can_say() -> None:
         assert set(Search(english).translations()) == {portuguese}
 
 
+@pytest.mark.long
 def test_an_english_sentence_has_one_translation() -> None:
     for english, portuguese in [*pairs("train")[:5], *pairs("train")[5::1500], *pairs("test")[::100]]:
         assert set(Search(english).translations()) == {portuguese}

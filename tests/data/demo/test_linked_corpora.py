@@ -6,7 +6,6 @@ The Russian is checked by its endings, as in a grammar book, independently of ho
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import islice
 
 import pytest
 
@@ -19,11 +18,16 @@ from regard.data.generated.corpora import DEMO, generate, generate_links, genera
 
 NOUNS = russian_lexicon().nouns
 WORDS = russian_lexicon().words
-# To draw a whole corpus takes seconds. The last, which is Russian and has pronouns, stands for the others.
-LONG = {name: pytest.param(name, marks=pytest.mark.long) for name in ("demo-ru", "demo-pronouns")}
-CORPORA = [LONG.get(name, name) for name in DEMO if name != "demo"]
-RUSSIAN = [LONG["demo-ru"], "demo-pronouns-ru"]
-PRONOUNS_ONLY = [LONG["demo-pronouns"], "demo-pronouns-ru"]
+# A whole corpus takes seconds to draw, so `make test` reads the validation sentences and the first of training.
+CORPORA = [name for name in DEMO if name != "demo"]
+
+
+def read(*corpora: str) -> pytest.MarkDecorator:
+    """Give a test some sentences of these corpora, and in `make test-long` those of whole ones."""
+    whole = [pytest.param(f"{corpus} whole", marks=pytest.mark.long) for corpus in corpora]
+    return pytest.mark.parametrize("corpus", [*corpora, *whole])
+
+
 PRONOUNS = {
     "я": "1s",
     "ты": "2s",
@@ -93,7 +97,11 @@ def readings(adjective: str) -> set[tuple[str, str]]:
 
 @cache
 def some(corpus: str) -> list[LinkedPair]:
-    return [*linked_pairs("valid", corpus), *linked_pairs("test", corpus)]
+    name, _, is_whole = corpus.partition(" ")
+    return [
+        *linked_pairs("valid", name),
+        *(linked_pairs("test", name) if is_whole else linked_pairs("train", name, 600)),
+    ]
 
 
 def of_role(corpus: str, role: str) -> Iterator[tuple[LinkedPair, list[str], int, int]]:
@@ -105,10 +113,14 @@ def of_role(corpus: str, role: str) -> Iterator[tuple[LinkedPair, list[str], int
 
 
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_links_come_with_their_pairs_and_stay_within_them(corpus: str) -> None:
+def test_links_come_with_their_pairs(corpus: str) -> None:
     assert [(pair.source, pair.target) for pair in linked_pairs("valid", corpus)] == pairs("valid", corpus)
     assert generate(f"{corpus}:valid") == pairs("valid", corpus)
     assert generate_links(f"{corpus}:valid") == [str(pair.links) for pair in linked_pairs("valid", corpus)]
+
+
+@read(*CORPORA)
+def test_links_stay_within_their_pairs(corpus: str) -> None:
     for pair in some(corpus):
         source, target = pair.source.split(), pair.target.split()
         for i, j in pair.links.sure + pair.links.possible:
@@ -124,6 +136,7 @@ def articles(words: list[str]) -> set[int]:
     return {j for j, word in enumerate(words) if re.fullmatch("[oa]s?|[dn][oa]s?|aos?|às?", word)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_sizes_and_that_nothing_is_said_twice(corpus: str) -> None:
     splits = {split: pairs(split, corpus) for split in ("train", "valid", "test")}
@@ -133,7 +146,7 @@ def test_sizes_and_that_nothing_is_said_twice(corpus: str) -> None:
         assert len(set(texts)) == len(texts)
 
 
-@pytest.mark.parametrize("corpus", RUSSIAN)
+@read("demo-ru", "demo-pronouns-ru")
 def test_nouns_and_names_are_linked_to_their_translations(corpus: str) -> None:
     familiar = [noun for noun in lexicon().nouns.values() if noun.name in NOUNS]
     nouns = {form: NOUNS[noun.name] for noun in familiar for form in (noun.name, noun.plural)}
@@ -152,7 +165,7 @@ def test_nouns_and_names_are_linked_to_their_translations(corpus: str) -> None:
                 assert linked[0] in WORDS.names[bare].split()
 
 
-@pytest.mark.parametrize("corpus", RUSSIAN)
+@read("demo-ru", "demo-pronouns-ru")
 def test_russian_adjectives_agree_with_their_nouns(corpus: str) -> None:
     short = {form: "mfnp"[k] for entry in WORDS.adjectives.values() for k, form in enumerate(entry.short)}
     counted = 0
@@ -171,7 +184,7 @@ def test_russian_adjectives_agree_with_their_nouns(corpus: str) -> None:
                 fitting = {("p", "nominative" if "f" in gender else "genitive")} & readings(adjective)
             assert fitting, pair.target
         counted += 1
-    assert counted > 500
+    assert counted > len(some(corpus)) / 3
 
 
 def subject_genders(pair: LinkedPair, words: list[str], j: int) -> set[str]:
@@ -192,7 +205,7 @@ def subject_genders(pair: LinkedPair, words: list[str], j: int) -> set[str]:
     return {gender for gender, case in noun_forms()[word] if case == "nominative"}
 
 
-@pytest.mark.parametrize("corpus", RUSSIAN)
+@read("demo-ru", "demo-pronouns-ru")
 def test_russian_verbs_agree_with_their_subjects(corpus: str) -> None:
     short = {form: "mfnp"[k] for k, form in enumerate(russian_lexicon().verbs["need"].short)}
     counted = {"past": 0, "present": 0}
@@ -220,7 +233,7 @@ def person_endings(pair: LinkedPair, words: list[str], j: int) -> str:
     return "|".join(["[уюая]т"] * ("p" in genders) + ["[еёис]т"] * bool(genders - {"p"}))
 
 
-@pytest.mark.parametrize("corpus", RUSSIAN)
+@read("demo-ru", "demo-pronouns-ru")
 def test_russian_denials_are_linked(corpus: str) -> None:
     for pair in some(corpus):
         words = spoken(pair.target)
@@ -231,9 +244,10 @@ def test_russian_denials_are_linked(corpus: str) -> None:
         assert bool(denied) == ("не" in words or "нет" in words) or "never" in pair.source
 
 
-@pytest.mark.parametrize("corpus", RUSSIAN)
-def test_russian_sentences_are_clean(corpus: str) -> None:
-    for english, russian in islice(pairs("train", corpus), 3000):
+@pytest.mark.parametrize("corpus", ["demo-ru", "demo-pronouns-ru"])
+@pytest.mark.parametrize("count", [600, pytest.param(3000, marks=pytest.mark.long)])
+def test_russian_sentences_are_clean(corpus: str, count: int) -> None:
+    for english, russian in pairs("train", corpus, count):
         assert re.fullmatch("[А-ЯЁ][а-яёА-ЯЁ ,.]*[а-яё][.?]", russian), russian
         assert "  " not in russian
         assert english[-1] == russian[-1]
@@ -245,7 +259,7 @@ FEMININE = {"ela", "elas", "a", "as", "она", "её", "ей", "ней", "не�
 MASCULINE = {"ele", "eles", "o", "os", "он"}
 
 
-@pytest.mark.parametrize("corpus", PRONOUNS_ONLY)
+@read("demo-pronouns", "demo-pronouns-ru")
 def test_a_pronoun_has_the_gender_of_its_antecedent(corpus: str) -> None:
     seen = set()
     for pair in some(corpus):
@@ -254,14 +268,14 @@ def test_a_pronoun_has_the_gender_of_its_antecedent(corpus: str) -> None:
         assert source[i] in STANDS
         assert {(i, k), (j, m)} <= {*pair.links.sure}  # pronoun with pronoun, noun with noun
         assert j < i
-        feminine, plural = gender_of(source[j], corpus.endswith("ru"))
+        feminine, plural = gender_of(source[j], "-ru" in corpus)
         assert STANDS[source[i]] == ("p" if plural else "s")
         if target[k] in FEMININE:
             assert feminine == "f"
         elif target[k] in MASCULINE:
             assert feminine == "m"
         seen.add(target[k])
-    assert seen >= ({"он", "она", "оно", "они", "его", "её", "их"} if corpus.endswith("ru") else FEMININE - {
+    assert seen >= ({"он", "она", "оно", "они", "его", "её", "их"} if "-ru" in corpus else FEMININE - {
         "она", "её", "ей", "ней", "неё"} | {"ele", "eles", "o", "os"})  # fmt: skip
 
 
@@ -274,7 +288,7 @@ def gender_of(word: str, russian: bool) -> tuple[str, bool]:
     return gender, word == noun.plural
 
 
-@pytest.mark.parametrize("corpus", PRONOUNS_ONLY)
+@read("demo-pronouns", "demo-pronouns-ru")
 def test_an_antecedent_is_the_only_thing_that_can_be_meant(corpus: str) -> None:
     """Where both nouns of the first clause have the same pronoun, the statement fits only one of them."""
     adjectives = {
@@ -311,7 +325,8 @@ def test_corpora_are_named_by_their_languages() -> None:
         corpus_name("en-fr")
 
 
-@pytest.mark.parametrize("name", PRONOUNS_ONLY)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["demo-pronouns", "demo-pronouns-ru"])
 def test_what_is_shown_of_pronouns_can_be_said(name: str) -> None:
     """Each word of the translations occurs in the training text, and none of the sentences does."""
     learnt = dict(pairs("train", name))

@@ -63,6 +63,7 @@ def test_compiled_loops_cut_as_the_pattern_does(lines: list[str], at_least: int)
     assert results[0][0] == count_words(lines, 100, at_least, split_at_spaces)
 
 
+@pytest.mark.long
 def test_a_compiled_loop_finds_more_words_than_its_table_begins_with() -> None:
     space_loops = pytest.importorskip("regard.data.tokenisers.space_loops")
     words = [f"{'long' * (number % 4)}{number}" for number in range(40_000)]

@@ -110,6 +110,7 @@ def test_each_loss_is_updated_as_autograd_says(
     torch.testing.assert_close(copies, [centres, contexts])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("divide", [False, True])
 @pytest.mark.parametrize("is_cbow", [False, True])
 @pytest.mark.usefixtures("triton_interpreter")

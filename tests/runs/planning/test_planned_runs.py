@@ -213,6 +213,7 @@ def test_a_plan_whose_recipe_was_not_written_any_more_is_gone_on_with(
     assert read_recipe(tmp_path / "run")["training"]["validate_every"] == 77
 
 
+@pytest.mark.long
 def test_a_planned_run_can_be_made_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, Machine())
     table = toy("gpt", tmp_path, steps=3000)
@@ -253,6 +254,7 @@ def arguments(corpus: tuple[Path, Path], out: Path) -> list[str]:
     return whole
 
 
+@pytest.mark.long
 def test_the_command_really_times_and_keeps_to_its_minutes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def test_a_beam_finds_what_greedy_search_misses() -> None:
     assert all(way.text.startswith("outside shines the ") for way in samples)
 
 
+@pytest.mark.long
 def test_samples_follow_the_distribution_that_is_kept() -> None:
     """Of 400 samples with top-k 2, four sevenths begin with the likeliest word; no other word than two comes first."""
     example, firsts = Example(), []

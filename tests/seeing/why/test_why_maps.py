@@ -66,6 +66,7 @@ def test_scores_that_miss_their_sum_are_remarked_on() -> None:
     assert not integrated_gradients(question).remarks
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("family", ASKED)
 def test_a_question_of_the_inputs_is_the_plain_run(family: str, question_of: Callable[[str], Question]) -> None:
     """Copies do not influence each other, and leaving nothing out changes nothing."""
@@ -79,6 +80,7 @@ def test_a_question_of_the_inputs_is_the_plain_run(family: str, question_of: Cal
     assert float(three[0]) != pytest.approx(float(one), abs=1e-9)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("family", ASKED)
 def test_integrated_gradients_add_up(family: str, question_of: Callable[[str], Question]) -> None:
     question = question_of(family)
@@ -90,6 +92,7 @@ def test_integrated_gradients_add_up(family: str, question_of: Callable[[str], Q
     assert len(found.scores) == len(found.names) == len(question.inputs)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore:Input Tensor 0 did not already require gradients")
 @pytest.mark.parametrize("family", ASKED)
 def test_maps_equal_those_of_captum(family: str, question_of: Callable[[str], Question]) -> None:
@@ -121,6 +124,7 @@ def _input_x_gradient(attr: Any, question: Question) -> Tensor:
     return shifted.attribute(question.inputs[None] - baseline)[0].sum(1)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("family", ASKED)
 def test_leaving_one_out_is_reading_without_it(family: str, question_of: Callable[[str], Question]) -> None:
     question = question_of(family)

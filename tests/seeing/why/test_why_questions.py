@@ -145,6 +145,7 @@ def test_blocks_of_a_picture_join_to_the_picture(shape: tuple[int, int]) -> None
     assert len(blocks.names) == 6
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "name", ["patches", "ram", "captioner", "video captioner", "ctc", "handwriting", "gat", "dmn", "ntm"]
 )

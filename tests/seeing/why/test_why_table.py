@@ -75,6 +75,7 @@ def is_refused(run: object) -> bool:
     return False
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("toy", ASKED)
 def test_a_family_has_what_the_table_says(toy: str, tmp_path: Path) -> None:
     model = toy_model(toy, tmp_path)

@@ -62,6 +62,7 @@ def test_its_measures_add_up_however_text_is_cut(tmp_path: Path) -> None:
     assert task.measure(whole)["unknown"].value == pytest.approx(100 * 2 / (sum(map(len, rows)) + len(rows)))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize("prompt", ["", "the", "the cat sat on", "the walrus sat"])
 def test_what_is_written_after_a_prompt_scores_as_the_text_does(tmp_path: Path, order: int, prompt: str) -> None:

@@ -130,6 +130,7 @@ def test_texts_are_scored_by_themselves_whatever_stands_beside_them(
     assert len(together) == sum(len(row) + 1 for row in rows)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("cell", ["vanilla", "lstm", "gru"])
 @pytest.mark.parametrize("prompt", ["", "the cat sat on", "walrus walrus"])
 def test_what_is_written_after_a_prompt_scores_as_the_text_does(tmp_path: Path, cell: str, prompt: str) -> None:
