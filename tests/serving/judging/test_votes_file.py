@@ -66,6 +66,7 @@ def test_a_first_line_that_a_kill_cut_short_is_begun_again(tmp_path: Path) -> No
         assert path.read_bytes() == whole
 
 
+@pytest.mark.long
 def test_every_acknowledged_vote_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "votes.jsonl"
     script = (
