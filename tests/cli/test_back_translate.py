@@ -213,6 +213,7 @@ def test_a_killed_preparation_continues(trained: Path, pairs: Path, tmp_path: Pa
     assert (whole / WEIGHTS).read_bytes() == (out / WEIGHTS).read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("in_reverse")
 def test_forward_translation_and_copied_text_write_the_other_side(
     trained: Path, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

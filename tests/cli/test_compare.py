@@ -220,6 +220,7 @@ def test_what_is_missing_is_trained_and_nothing_else(
     assert numbers(copied) == numbers(compared)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_pictures")
 def test_outputs_are_made_again_when_the_weights_are_others(copied: Path, recipe: Path) -> None:
     arguments = ["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(copied), "--resume"]

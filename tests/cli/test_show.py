@@ -92,6 +92,7 @@ def test_gradients_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
     assert list(lines_named(out)) == [name for way in directions for name in (way, f"{way}, bound")]
 
 
+@pytest.mark.long
 def test_positions(tmp_path: Path) -> None:
     small = ["show", "positions", "--length", "5", "--width", "6", "--heads", "2"]
     for name in ("p.png", "p.json"):
@@ -197,6 +198,7 @@ def test_what_is_no_finite_number_is_refused(capsys: pytest.CaptureFixture[str],
     assert option in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "extreme",
     ["--keep=-100", *(pytest.param(option, marks=pytest.mark.long) for option in ("--input-scale=1000", "--keep=100"))],

@@ -93,6 +93,7 @@ def test_the_pass_of_the_example_is_printed_as_a_tree(capsys: pytest.CaptureFixt
     assert "books" in printed[-1]
 
 
+@pytest.mark.long
 def test_a_pass_in_every_form(models: dict[str, str], tmp_path: Path) -> None:
     command = ["show", "forward", models["transformer"], "--text", TEXT, "--target", TARGET]
     for name in ("f.png", "f.json", "f.html"):

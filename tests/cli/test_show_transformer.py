@@ -35,6 +35,7 @@ def refusal(asked: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_embedding_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "embedding"]) == 0
     output = capsys.readouterr().out
@@ -52,6 +53,7 @@ def test_embedding_of_a_model(translator: str, tmp_path: Path, capsys: pytest.Ca
     assert ".png, .svg, .json or .html" in refusal(["embedding", "-o", str(tmp_path / "x.pdf")], capsys)
 
 
+@pytest.mark.long
 def test_feed_forward(translator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "feed-forward"]) == 0
     assert "France     0.0    0.0    3.5   0.5" in capsys.readouterr().out
@@ -79,6 +81,7 @@ def test_permutation(translator: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "--other is another order of --text; give both" in refusal(["permutation", "--other", "a c"], capsys)
 
 
+@pytest.mark.long
 def test_learnt_positions(translator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["positions", "--model", translator]
     assert main(["show", *command]) == 0

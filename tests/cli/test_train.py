@@ -212,6 +212,7 @@ def test_a_run_goes_on_by_its_own_recipe(
     assert RunFolder(out).facts().step == 24
 
 
+@pytest.mark.long
 def test_a_run_goes_on_where_its_text_is_gone_but_not_with_a_damaged_corpus(
     corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -283,6 +284,7 @@ def test_a_run_is_not_trained_over_by_mistake(trained: Path, capsys: pytest.Capt
     assert {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.long
 def test_overwriting_makes_the_same_run_again(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -344,6 +346,7 @@ def test_the_recipe_in_the_run_makes_the_same_run(trained: Path, tmp_path: Path)
     assert (tmp_path / "run" / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
 
 
+@pytest.mark.long
 def test_another_seed_is_another_run(trained: Path, tmp_path: Path) -> None:
     assert main(["train", str(trained / "recipe.toml"), "--out", str(tmp_path / "run"), "--seed", "2"]) == 0
     assert (tmp_path / "run" / WEIGHTS).read_bytes() != (trained / WEIGHTS).read_bytes()

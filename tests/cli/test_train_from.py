@@ -253,6 +253,7 @@ def test_old_text_that_is_gone_is_named(capsys: pytest.CaptureFixture[str]) -> N
     assert not Path("child").exists()
 
 
+@pytest.mark.long
 def test_going_on_with_another_rate_is_starting_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
     """The advice of a refused --resume works."""
     assert main(["train", "child.toml", "--out", "child", *QUICKLY]) == 0
@@ -267,6 +268,7 @@ def test_going_on_with_another_rate_is_starting_from_itself(capsys: pytest.Captu
     assert "To start a new run from its weights: regard train … --from child --out child-2" in _said(capsys)
 
 
+@pytest.mark.long
 def test_a_recurrent_model_is_started_from_too_but_not_for_text_it_cannot_spell(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -255,6 +255,7 @@ def test_options_reach_the_recipe(options: list[str], section: str, name: str, v
     assert regard.load("student").translate(["the dog sleeps"])
 
 
+@pytest.mark.long
 def test_two_teachers_teach_together(teacher: Path) -> None:
     shutil.copytree("teacher", "second")
     weights = bytes_to_weights(read_folder(teacher, [WEIGHTS])[WEIGHTS], "teacher")

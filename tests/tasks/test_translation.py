@@ -76,6 +76,7 @@ def test_the_tokens_of_the_best_output(model: TranslationModel) -> None:
         assert model.task.write(model.search_tokens(text)) == model.translate([text])[0].text
 
 
+@pytest.mark.long
 def test_in_float32_too_a_batch_changes_no_text(trained: Path) -> None:
     single = regard.load(trained, device="cpu")
     together = single.translate(TEXTS)

@@ -77,6 +77,7 @@ def stop_after(step: int) -> Any:
     return lambda event: "enough" if isinstance(event, Stepped) and event.step == step else None
 
 
+@pytest.mark.long
 def test_one_two_and_four_ranks_learn_the_same_bits_and_only_the_first_writes() -> None:
     def work(ranks: Ranks) -> Any:
         keeper = Memory()

@@ -183,6 +183,7 @@ def test_the_lines_of_a_sheet_may_differ_in_length(tmp_path):
     assert texts.count("house") == 3  # under the second, which has every column
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("size", "named"), [(96, True), (97, False)])
 def test_a_sheet_of_whole_pages_has_no_words(tmp_path, size, named):
     draw_sheet([square(size)], tmp_path / "sheet.svg")

@@ -98,6 +98,7 @@ def gates(names: list[str], words: list[str], units: int = 3) -> Gates:
     return Gates("gates", words, {name: generator.random((len(words), units)) for name in names}, np.arange(units))
 
 
+@pytest.mark.long
 def test_gates_are_drawn_with_their_words(tmp_path: Path) -> None:
     words = ["Ana", "não", "$5", "Привет"]
     assert draw_gates(gates(["forget", "input", "output", "cell"], words), tmp_path / "g.svg") == set()
@@ -124,6 +125,7 @@ def test_losses_are_drawn_with_what_else_was_thought_of(tmp_path: Path) -> None:
     assert any("perplexity 4.71" in text for text in texts)
 
 
+@pytest.mark.long
 def test_matrices_stand_beside_each_other_or_under_each_other(tmp_path: Path) -> None:
     def size(places: int) -> tuple[float, float]:
         words = [f"w{n}" for n in range(places)]

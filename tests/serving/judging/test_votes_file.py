@@ -22,7 +22,7 @@ TWO = comparison(("um", "dois"), ("três", "quatro"))
 
 
 def vote(choice: str, item: str = "1", judge: str = "Ana", of: Comparison = TWO) -> Vote:
-    return Vote(comparison=of.identity, judge=judge, item=item, order=("b", "a"), choice=choice, time="t")  # type: ignore[arg-type]
+    return Vote(comparison=of.identity, judge=judge, item=item, order=("b", "a"), choice=choice, time="t")
 
 
 def test_each_line_is_a_json_object(tmp_path: Path) -> None:
@@ -66,6 +66,7 @@ def test_a_first_line_that_a_kill_cut_short_is_begun_again(tmp_path: Path) -> No
         assert path.read_bytes() == whole
 
 
+@pytest.mark.long
 def test_every_acknowledged_vote_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "votes.jsonl"
     script = (
