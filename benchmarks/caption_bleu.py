@@ -1,13 +1,14 @@
-"""BLEU of captions of flickr8k's test pictures as we count it, and as it was counted in 2015.
+"""BLEU of captions of flickr8k's test pictures, with and without full stops and brevity penalty.
 
     regard caption runs/captions-flickr8k < DIR/Flickr_8k.testImages.txt > captions.txt
     .venv/bin/python benchmarks/caption_bleu.py captions.txt
 
 We compare words in lower case without punctuation, and penalise captions that are too short. Xu et al. (2015) report
 BLEU without a brevity penalty, and the references in their repository (kelvinxu/arctic-captions, ref/8k) keep the full
-stop that ends nearly every caption: a word that is nearly always right. Each file has one caption a line, in the order
-of the test pictures; every caption is given the full stop that our models do not write. Without files, the first
-caption that people wrote is scored against the other four.
+stop that ends nearly every caption: a word that is nearly always right. It is not known whether their scores count it.
+
+Each file has one caption a line, in the order of the test pictures; every caption gets the full stop that our models do
+not write. Without files, the first caption that people wrote is scored against the other four.
 """
 
 import argparse

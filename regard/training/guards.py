@@ -32,7 +32,8 @@ class Watchdog:
     A loss is out of bounds when it exceeds the running mean by more than ten times the usual deviation, by more than
     half the mean, and by more than a tenth of what the mean has fallen: when little is left of a loss, one mistake is
     many times the mean. Five such losses in a row are an explosion; a single odd batch is not, since clipping takes
-    care of it. The first losses only set the mean.
+    care of it. The first losses only set the mean. While batches get harder on purpose, a loss is usual up to the
+    highest mean.
     """
 
     mean: float = 0.0
@@ -41,13 +42,14 @@ class Watchdog:
     seen: int = 0
     out_of_bounds: int = 0  # in a row
 
-    def check(self, loss: float, gradient_norm: float) -> None:
+    def check(self, loss: float, gradient_norm: float, *, is_harder: bool = False) -> None:
         if not math.isfinite(loss):
             raise Diverged(f"the loss is {loss}")
         if not math.isfinite(gradient_norm):
             raise Diverged(f"the norm of the gradient is {gradient_norm}")
         above = loss - self.mean
-        usual = max(10 * self.deviation, 0.5 * abs(self.mean), 0.1 * (self.highest - self.mean))
+        fallen = self.highest - self.mean
+        usual = max(10 * self.deviation, 0.5 * abs(self.mean), fallen if is_harder else 0.1 * fallen)
         if self.seen >= LESSONS and above > usual:
             self.out_of_bounds += 1
             if self.out_of_bounds == 5:

@@ -170,6 +170,11 @@ class TrainingOptions(Options):
     device: str = Field(default="auto", description="Where to train: auto, cpu, cuda or cuda:1.")
     optimizer: OptimizerOptions = Field(default_factory=OptimizerOptions, description="The optimiser.")
 
+    @property
+    def harder_until(self) -> int:
+        """Last step until which batches become harder on purpose, so that a loss may rise."""
+        return 0
+
     @model_validator(mode="after")
     def _check_averages(self) -> "TrainingOptions":
         if self.moving_average and self.optimizer.kind == "asgd":

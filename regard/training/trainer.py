@@ -151,8 +151,8 @@ class Trainer:
             return
         every = max(1, self.options.steps // CURVE_POINTS)
         for step, update in enumerate(updates, self.facts.step - len(updates) + 1):
-            self._read_last = update.places
-            self.watchdog.check(update.total / max(update.count, 1), update.norm)
+            self._read_last, is_harder = update.places, step <= self.options.harder_until
+            self.watchdog.check(update.total / max(update.count, 1), update.norm, is_harder=is_harder)
             self.facts.add_loss(step, update.total, update.count, update.tallies, every, self._learning_rate(step))
         self._tell(step_event(updates, self.facts, self._learning_rate(self.facts.step)))
 

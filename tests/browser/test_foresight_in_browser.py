@@ -276,11 +276,11 @@ def test_arrow_keys_move_a_slider(following: Opened) -> None:
     page = following()
     page.run("document.getElementById('temperature').focus()")
     page.press("ARROW_LEFT", "ARROW_LEFT")
-    assert page.find(".slider.set output").text == "0.9"
+    page.wait("return document.querySelector('.slider.set output').value", wanted="0.9")
     assert fragment(page) == "#temperature=0.9"
     page.run("document.getElementById('top_k').focus()")
     page.press("ARROW_LEFT")
-    assert page.run("return document.getElementById('top_k').getAttribute('aria-valuetext')") == "5"
+    page.wait("return document.getElementById('top_k').getAttribute('aria-valuetext')", wanted="5")
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_the_fragment_says_what_is_shown(following: Opened) -> None:
     move(page, "shown", 3)
     assert fragment(page) == "#top_p=0.65"  # three is where it starts
     page.run("location.hash = '#temperature=0'")
-    page.settle()
+    page.wait("return document.getElementById('temperature').value", wanted="0")  # the event is later than the change
     assert shares(page)[0] == 1
 
 

@@ -55,7 +55,7 @@ def test_four_bits_take_little_more_than_half_of_eight() -> None:
     sizes = []
     for bits in (8, 4):
         store = Store(io.BytesIO(), "weights.data")
-        OnnxGraph(store, bits).product("states", "matrix", torch.randn(512, 512))  # type: ignore[arg-type]
+        OnnxGraph(store, bits).product("states", "matrix", torch.randn(512, 512))
         sizes.append(store.end)
     assert 0.5 < sizes[1] / sizes[0] < 0.6
 
@@ -74,6 +74,6 @@ def test_a_translator_in_four_bits_is_close(trained: Path, tmp_path: Path) -> No
 
 def test_a_page_can_have_four_bits(trained: Path) -> None:
     model = load_as(Loaded, trained, "cpu")
-    small, usual = (watched_graphs(model, kind) for kind in ("int4", "int8"))  # type: ignore[arg-type]
+    small, usual = (watched_graphs(model, kind) for kind in ("int4", "int8"))
     assert small.keys() == usual.keys()
     assert small["weights.data"] != usual["weights.data"]

@@ -152,7 +152,7 @@ def test_int8_is_close_and_smaller(tmp_path: Path) -> None:
     model = untrained("gpt", tmp_path, width=64, layers=2)
     sizes, found = [], []
     for kind in ("float32", "int8"):
-        export_onnx(model, tmp_path / kind, kind)  # type: ignore[arg-type]
+        export_onnx(model, tmp_path / kind, kind)
         outputs, _ = ExportedWriter(model, tmp_path / kind).read([3, 5, 6], {})
         sizes.append((tmp_path / kind / "weights.data").stat().st_size)
         found.append(outputs["log_probabilities"][0, :, model.task.end])

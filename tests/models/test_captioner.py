@@ -36,7 +36,7 @@ def by_hand(net: Captioner, picture: Tensor, words: Tensor) -> tuple[Tensor, Ten
     assert net.look is not None
     of = net.look.score
     for word in words:
-        e = of.energy(torch.tanh(of.of_query(h) + of.of_key(picture))).squeeze(-1)  # type: ignore[union-attr]
+        e = of.energy(torch.tanh(of.of_query(h) + of.of_key(picture))).squeeze(-1)
         alpha = e.exp() / e.exp().sum()
         z = torch.sigmoid(net.gate(h)) * (alpha[:, None] * picture).sum(dim=0)  # type: ignore[misc]
         gates = net.lstm.weight_ih @ torch.cat([net.embedding.weight[word], z]) + net.lstm.bias_ih

@@ -149,9 +149,9 @@ def test_gradients_are_those_of_finite_differences(step: int) -> None:
 
     def loss(*given: Tensor) -> Tensor:
         named = {f"blocks.0.look_back.{name}": value for name, value in zip(names, given, strict=True)}
-        return torch.func.functional_call(model, named, (tokens(2, 5), model.begin(2)))  # type: ignore[no-any-return]
+        return torch.func.functional_call(model, named, (tokens(2, 5), model.begin(2)))
 
-    model.forward = lambda text, memory: model.cross_entropy(model.read(text, memory).states, text)  # type: ignore[method-assign]
+    model.forward = lambda text, memory: model.cross_entropy(model.read(text, memory).states, text)
     assert torch.autograd.gradcheck(loss, values, fast_mode=True)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from small import write_corpus
+from student_commands import distil_teacher, said, set_options
 
 import regard
 from regard.base.faults import Fault
@@ -35,7 +36,7 @@ SMALL = {
     "training.validate_every": 6,
     "training.save_every": 2,
 }
-CHANGES = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+CHANGES = set_options(SMALL)
 
 
 @pytest.fixture(autouse=True)
@@ -43,12 +44,6 @@ def quick_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure speeds with a few sentences."""
     for name in ("ALONE", "TOGETHER", "ROUNDS"):
         monkeypatch.setattr(f"regard.runs.distil.speed.{name}", 2)
-
-
-@pytest.fixture
-def unreported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Train students without a report, which takes as long as they do."""
-    monkeypatch.setattr("regard.runs.distil.run.report_on", lambda *arguments: None)
 
 
 @pytest.fixture
@@ -63,7 +58,7 @@ def teacher(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def distilled(*words: str) -> int:
-    return main(["distil", "teacher", "-o", "student", "--workers", "1", *CHANGES, *words])
+    return distil_teacher("--workers", "1", *CHANGES, *words)
 
 
 def taught(request: DistilRequest) -> list[tuple[str, str]]:
@@ -73,10 +68,6 @@ def taught(request: DistilRequest) -> list[tuple[str, str]]:
     teaching = Teaching(request.out / FOLDER)
     teach(request, teachers, teaching, silent, ignore_remark)
     return list(zip(*(list(read_lines(file)) for file in teaching.train), strict=True))
-
-
-def said(capsys: pytest.CaptureFixture[str]) -> str:
-    return " ".join(capsys.readouterr().err.split())
 
 
 def test_a_student_is_an_ordinary_run_with_a_report(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:

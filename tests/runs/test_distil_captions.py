@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from caption_files import write_captions
+from student_commands import FEW_STEPS, distil_teacher, said
 
 import regard
 from regard.base.faults import Fault
@@ -18,9 +19,6 @@ from regard.runs.distil.subjects import check_request
 from regard.training.checkpoint import WEIGHTS, read_folder, read_recipe
 
 pytestmark = pytest.mark.usefixtures("no_curves")
-
-STEPS = {"training.steps": 4, "training.validate_every": 4, "training.save_every": 2}
-CHANGES = [word for name, value in STEPS.items() for word in ("--set", f"{name}={value}")]
 
 
 @pytest.fixture(autouse=True)
@@ -55,11 +53,7 @@ def teacher(trained_captioner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def distilled(*words: str) -> int:
-    return main(["distil", "teacher", "-o", "student", *CHANGES, *words])
-
-
-def said(capsys: pytest.CaptureFixture[str]) -> str:
-    return " ".join(capsys.readouterr().err.split())
+    return distil_teacher(*FEW_STEPS, *words)
 
 
 def captions(path: str) -> list[tuple[str, str]]:

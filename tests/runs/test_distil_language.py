@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
+from student_commands import FEW_STEPS, distil_teacher, said
 
 import regard
 from regard.base.faults import Fault
@@ -23,9 +24,6 @@ from regard.training.checkpoint import WEIGHTS, read_folder, read_recipe
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 
-STEPS = {"training.steps": 4, "training.validate_every": 4, "training.save_every": 2}
-CHANGES = [word for name, value in STEPS.items() for word in ("--set", f"{name}={value}")]
-
 
 @pytest.fixture(autouse=True)
 def small_amounts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,12 +31,6 @@ def small_amounts(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"samples.LENGTH": 24, "samples.SHARD": 4, "split_report.ROUNDS": 1}.items():
         monkeypatch.setattr(f"regard.runs.distil.{name}", value)
     monkeypatch.setattr("regard.runs.distil.language.WRITTEN", 4)
-
-
-@pytest.fixture
-def unreported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Train students without a report, which takes as long as they do."""
-    monkeypatch.setattr("regard.runs.distil.run.report_on", lambda *arguments: None)
 
 
 @pytest.fixture(scope="session")
@@ -65,16 +57,8 @@ def teacher(trained_gpt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return Path("teacher")
 
 
-def distilled(*words: str) -> int:
-    return main(["distil", "teacher", "-o", "student", *words])
-
-
-def said(capsys: pytest.CaptureFixture[str]) -> str:
-    return " ".join(capsys.readouterr().err.split())
-
-
 def test_ngrams_count_the_text_and_what_the_teacher_writes(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert distilled("--student", "ngram", "--tokens", "240", "--json") == 0
+    assert distil_teacher("--student", "ngram", "--tokens", "240", "--json") == 0
     report = json.loads(capsys.readouterr().out)
     assert report == json.loads(Path("student/distilled.json").read_text())
     assert [row["name"] for row in report["rows"]] == ["teacher", "student"]
@@ -97,7 +81,7 @@ def test_ngrams_count_the_text_and_what_the_teacher_writes(teacher: Path, capsys
 
 def test_held_out_text_stays_held_out(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = Path(read_recipe(teacher)["data"]["train"][0])
-    assert distilled("--student", "ngram", "--tokens", "0", "--text", str(whole)) == 0
+    assert distil_teacher("--student", "ngram", "--tokens", "0", "--text", str(whole)) == 0
     assert "left out, as they are validation or test text" in said(capsys)
     taught, *held_out = (set(read_lines(Path(f"student/teaching/{name}.txt"))) for name in ("train", "valid", "test"))
     assert not {line for lines in held_out for line in lines if len(line) >= 20} & taught
@@ -113,8 +97,8 @@ def test_held_out_text_stays_held_out(teacher: Path, capsys: pytest.CaptureFixtu
 def test_networks_learn_from_text_samples_and_distributions(
     student: str, family: str, cell: str | None, teacher: Path
 ) -> None:
-    words = ["--student", student, "--tokens", "100", *CHANGES]
-    assert distilled(*words, "--words", "0.5", "--temperature", "2") == 0
+    words = ["--student", student, "--tokens", "100", *FEW_STEPS]
+    assert distil_teacher(*words, "--words", "0.5", "--temperature", "2") == 0
     recipe = read_recipe(Path("student"))
     assert (recipe["family"], recipe["model"].get("cell")) == (family, cell)
     assert recipe["training"]["teachers"] == [str(teacher.resolve())]
@@ -122,7 +106,7 @@ def test_networks_learn_from_text_samples_and_distributions(
     assert regard.load("student").parameters <= regard.load("teacher").parameters / 4
     taught = read_folder(Path("student"), [WEIGHTS])[WEIGHTS]
     shutil.rmtree("student")
-    assert distilled(*words) == 0
+    assert distil_teacher(*words) == 0
     assert read_folder(Path("student"), [WEIGHTS])[WEIGHTS] != taught
 
 
@@ -132,7 +116,7 @@ def test_a_cut_distillation_continues_with_the_same_bits(
     teacher: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--student", "lstm", "--tokens", "300", "--words", "0.5", "--set", "training.final=last"]
-    assert distilled(*words, *CHANGES) == 0
+    assert distil_teacher(*words, *FEW_STEPS) == 0
     whole = read_folder(Path("student"), [WEIGHTS])[WEIGHTS]
     samples = Path("student/teaching/samples.txt").read_bytes()
     shutil.rmtree("student")
@@ -140,13 +124,13 @@ def test_a_cut_distillation_continues_with_the_same_bits(
     with monkeypatch.context() as patch:
         # A third shard is one too many.
         patch.setattr(writing, "_sampled_lines", lambda *given: (next(shards), write(*given))[1])
-        assert distilled(*words, *CHANGES) != 0
+        assert distil_teacher(*words, *FEW_STEPS) != 0
     assert len(list(Path("student/teaching/samples").glob("*.txt"))) == 2
-    assert distilled(*words, *CHANGES) == 2
+    assert distil_teacher(*words, *FEW_STEPS) == 2
     assert "give --resume to continue" in said(capsys)
-    assert distilled(*words, *CHANGES, "--set", "training.steps=2", "--resume") == 0
+    assert distil_teacher(*words, *FEW_STEPS, "--set", "training.steps=2", "--resume") == 0
     assert Path("student/teaching/samples.txt").read_bytes() == samples
-    assert distilled(*words, *CHANGES, "--resume") == 0  # the teacher's memory was carried too
+    assert distil_teacher(*words, *FEW_STEPS, "--resume") == 0  # the teacher's memory was carried too
     assert read_folder(Path("student"), [WEIGHTS])[WEIGHTS] == whole
 
 
@@ -198,7 +182,7 @@ REFUSED = [
 @pytest.mark.parametrize(("options", "sentence"), REFUSED)
 def test_refusals(options: list[str], sentence: str, teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("empty.txt").write_text("\n \n")
-    assert distilled(*options) == 2
+    assert distil_teacher(*options) == 2
     assert sentence in said(capsys)
     assert not Path("student").exists()
 
@@ -228,7 +212,7 @@ def test_a_teacher_without_its_text_is_refused(teacher: Path, capsys: pytest.Cap
     name = str(read_recipe(teacher)["data"]["train"][0])
     recipe = Path("teacher/recipe.toml").read_text().replace(name, "/nowhere/text.txt")
     update_folder(teacher, {"recipe.toml": recipe.encode()})
-    assert distilled("--student", "ngram") == 2
+    assert distil_teacher("--student", "ngram") == 2
     assert "is gone: there is no /nowhere/text.txt" in said(capsys)
 
 

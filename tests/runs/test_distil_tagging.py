@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from student_commands import FEW_STEPS, distil_teacher, said
 from tagged_files import write_tagged
 
 import regard
@@ -13,9 +14,6 @@ from regard.runs.distil import taggers
 from regard.training.checkpoint import WEIGHTS, read_folder, read_recipe
 
 pytestmark = pytest.mark.usefixtures("no_curves")
-
-STEPS = {"training.steps": 4, "training.validate_every": 4, "training.save_every": 2}
-CHANGES = [word for name, value in STEPS.items() for word in ("--set", f"{name}={value}")]
 
 
 @pytest.fixture(autouse=True)
@@ -53,11 +51,7 @@ def teacher(trained_tagger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def distilled(*words: str) -> int:
-    return main(["distil", "teacher", "-o", "student", *CHANGES, *words])
-
-
-def said(capsys: pytest.CaptureFixture[str]) -> str:
-    return " ".join(capsys.readouterr().err.split())
+    return distil_teacher(*FEW_STEPS, *words)
 
 
 def taught(split: str = "train") -> list[dict[str, list[str]]]:

@@ -12,6 +12,7 @@ from toys import open_toy
 from regard.data.algorithms.options import AlgorithmData, HeldOut
 from regard.protocols import FixedShape
 from regard.tasks.algorithms.batches import MEASURED_ROWS, STRIDE, LearntExamples, held_out_batches
+from regard.tasks.algorithms.options import AlgorithmTraining
 from regard.tasks.algorithms.task import Algorithms
 
 COPY = AlgorithmData(algorithm="copy", bits=2, fewest=1, most=9)
@@ -100,6 +101,11 @@ def test_a_curriculum_begins_with_the_fewest_items() -> None:
     assert most[1] <= 5
     assert most[3] >= 8
     assert max(int(batch.items[0]) for batch in learnt(curriculum=200).batches([1], 1, 0)) == 9
+
+
+def test_a_curriculum_makes_batches_harder_until_the_step_of_its_last_batch() -> None:
+    assert AlgorithmTraining(steps=50, curriculum=9, accumulate=2).harder_until == 5
+    assert AlgorithmTraining(steps=50).harder_until == 0
 
 
 def test_bits_and_sequences_are_counted_where_an_answer_is_asked_for_and_by_their_length() -> None:

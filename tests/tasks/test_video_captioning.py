@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def video(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a folder of the frames of the video test-1."""
     place = tmp_path_factory.mktemp("frames")
-    frames = generate_named(regard.load(folder, device="cpu").recipe.data, "test-1")  # type: ignore[attr-defined]
+    frames = generate_named(regard.load(folder, device="cpu").recipe.data, "test-1")
     assert frames is not None
     for number, frame in enumerate(frames):
         Image.fromarray(frame).save(place / f"{number}.png")

@@ -340,6 +340,30 @@ def test_where_nearly_nothing_is_left_of_a_loss_a_mistake_is_no_explosion() -> N
         watchdog.check(0.6, 1.0)
 
 
+def test_while_batches_get_harder_only_a_loss_above_the_highest_explodes() -> None:
+    watchdog = Watchdog()
+    for step in range(300):
+        watchdog.check(0.9**step + 1e-4, 1.0)
+    for _ in range(9):
+        watchdog.check(0.6, 1.0, is_harder=True)
+    for _ in range(4):
+        watchdog.check(3.0, 1.0, is_harder=True)
+    with pytest.raises(Diverged, match="exploded from"):
+        watchdog.check(3.0, 1.0, is_harder=True)
+
+
+def test_a_loss_may_rise_for_as_long_as_batches_get_harder(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Growing(TrainingOptions):
+        @property
+        def harder_until(self) -> int:
+            return 30
+
+    flags: list[bool] = []
+    monkeypatch.setattr(Watchdog, "check", lambda self, *numbers, is_harder: flags.append(is_harder))
+    trainer(Line(), Memory(), Growing.model_validate(options().model_dump())).run()
+    assert flags == [True] * 30 + [False] * 10
+
+
 def test_a_jump_of_a_loss_that_is_another_since_a_validation_is_no_explosion() -> None:
     """After the validation at step 60 the losses are a million times larger, as the task announces."""
 

@@ -33,7 +33,8 @@ def test_names_cover_neither_each_other_nor_points_and_what_has_no_room_is_left_
     assert 10 < len(placed) < 60
     for number, corner in placed:
         end = corner + sizes[number]
-        assert (corner >= 0).all() and (end <= 10).all()  # noqa: PT018
+        assert (corner >= 0).all()
+        assert (end <= 10).all()
         assert not ((points > corner) & (points < end)).all(axis=1).any()
         for other, start in placed:
             meets = (corner < start + sizes[other]).all() and (start < end).all()

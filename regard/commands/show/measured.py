@@ -1,6 +1,7 @@
 """Lessons that measure or search: the cost of attention, Jacobians, and ways of decoding."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -90,7 +91,7 @@ def jacobians(
     """
     check_out(out, overwrite, has_page=True)
     settings = {"length": length, "width": width, "seed": seed, "keep": keep}
-    given = {name: value for name, value in settings.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     if (model is None) != (text is None):
         raise Fault("A model and --text go together: the model reads the text. Omit both for the built-in example.")
     if model is not None and given:
@@ -100,7 +101,7 @@ def jacobians(
     from regard.viewing.lessons import draw_lesson, lesson_to_json
 
     if model is None or text is None:
-        lesson = jacobians_lesson(Experiment(**{"length": 20, **given}))  # type: ignore[arg-type]
+        lesson = jacobians_lesson(replace(Experiment(length=20), **given))
     else:
         from regard.model import load
 

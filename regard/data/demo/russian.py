@@ -149,17 +149,15 @@ class Russian:
     def _direction(self, way: str, phrase: Phrase, owner: Phrase | None) -> Place:
         """Return the case and preposition of an object; for directions and places they depend on the noun."""
         onto = phrase.head in self.words.on + self.words.onto
-        match way.split():
-            case ["to"]:
+        match way:
+            case "to":
                 return Place("accusative", "на" if onto else "в", owner)
-            case ["from"]:
+            case "from":
                 return Place("genitive", "с" if onto else "из", owner)
-            case ["in"]:
+            case "in":
                 on = phrase.head in self.words.on
                 return Place("prepositional", "на" if on else "в", owner, locative=True)
-            case [preposition, case]:
-                return Place(case, preposition, owner)  # type: ignore[arg-type]
-        return Place(way, "", owner)  # type: ignore[arg-type]
+        return Place.governed(way, owner)
 
     def _place(self, phrase: Phrase, owner: Phrase | None) -> Words:
         """Return a place: в саду, на кухне, рядом со школой."""
@@ -167,8 +165,7 @@ class Russian:
         if phrase.preposition.name in ("in", "on"):
             place = self._direction("in", phrase, owner)
         else:
-            preposition, _, case = self.words.prepositions[phrase.preposition.name].rpartition(" ")
-            place = Place(case, preposition, owner)  # type: ignore[arg-type]
+            place = Place.governed(self.words.prepositions[phrase.preposition.name], owner)
         words = self.phrases.phrase(phrase, "place", place)
         *before, last = place.preposition.split()
         text = " ".join([*before, preposed(last, words[0].text)])
@@ -209,8 +206,7 @@ class Russian:
 
     def _acting(self, scene: DemoScene, verb: RussianVerb) -> Verbal | None:
         """Return the verb for someone who does something, has it, likes it or needs it."""
-        preposition, _, case = verb.subject.rpartition(" ")
-        subject = Place(case, preposition)  # type: ignore[arg-type]
+        subject = Place.governed(verb.subject)
         if verb.denied and _is_denied(scene):
             return self._missing(scene, verb.denied)._replace(subject=subject)
         agrees = "object.noun" if verb.inverted else "subject.noun"

@@ -13,6 +13,7 @@ FEW = ("two", "three", "four")  # numbers that take the genitive singular
 DIRECT = ("nominative", "accusative")
 _POSSESSORS = {"my": (1, False), "your": (2, False), "our": (1, True), "their": (3, True)}
 _HIS_HER = {"his": "m", "her": "f"}
+_CASES: dict[str, Case] = {case: case for case in CASES}
 
 
 class Place(NamedTuple):
@@ -27,6 +28,12 @@ class Place(NamedTuple):
     subject: Phrase | None = None
     locative: bool = False
     there: bool = False
+
+    @classmethod
+    def governed(cls, entry: str, subject: Phrase | None = None) -> "Place":
+        """Return the position that an entry of the lexicon demands: "dative", or "рядом с instrumental"."""
+        preposition, _, case = entry.rpartition(" ")
+        return cls(_CASES[case], preposition, subject)
 
 
 class RussianPhrases:

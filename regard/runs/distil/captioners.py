@@ -19,13 +19,12 @@ from regard.loading import Loaded, load_as
 from regard.runs.distil.plan import TeachingPlan
 from regard.runs.distil.request import DistilRequest, Teacher
 from regard.runs.distil.shards import has_begun, write_in_shards, write_lines
-from regard.runs.distil.sizes import DROPOUT, SHARES, count_student, refuse_large, refuse_no_room, training_of, widest
+from regard.runs.distil.sizes import DROPOUT, SHARES, count_student, refuse_large, training_of, widest_sizes
 from regard.runs.distil.split_report import SplitReport, measure_models, seconds_of
 from regard.runs.open import data_folder
 from regard.runs.request import bend
 from regard.verbs.caption.run import search_captions
 
-STEP = 16  # widths are multiples of it
 ROWS, SHARD = 64, 8  # pictures that are captioned together, and such batches of a shard
 _KEPT = ("batch", "accumulate", "keep", "best_by", "final", "precision", "device", "validation_beam")
 
@@ -130,22 +129,16 @@ def _all_lines(written: Path, others: Iterator[CaptionedPicture]) -> Iterator[st
 
 def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> dict[str, Any]:
     """Return the model options of the student: the widest that fits, unless the user has set a width."""
-    own, share = teacher.recipe.model, SHARES[request.student]
-    given = value_at(apply_settings({}, request.settings), "model", "width")
+    own = teacher.recipe.model
     encoder = {"encoder": own.encoder.model_dump(exclude_none=True)} if table["data"]["features"] == "own" else {}
 
     def sizes(width: int) -> dict[str, Any]:
         return {"embedding": width // 2, "compared": width // 2, "width": width, "dropout": DROPOUT, **encoder}
 
-    def fits(width: int) -> bool:
-        size = count_student(merge_tables(table, {"model": sizes(width)}), request, teacher)
-        return size <= int(share * teacher.parameters)
+    def count(model: dict[str, Any]) -> int:
+        return count_student(merge_tables(table, {"model": model}), request, teacher)
 
-    if isinstance(given, int):
-        return sizes(given)
-    if not (width := widest(fits, STEP)):
-        raise refuse_no_room(request, teacher, share, "its words and encoder")
-    return sizes(width)
+    return widest_sizes(request, teacher, SHARES[request.student], sizes, count, "its words and encoder")
 
 
 def _speeds(model: Loaded, split: str) -> dict[str, float]:

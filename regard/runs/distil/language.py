@@ -16,7 +16,7 @@ from regard.runs.distil.plan import TeachingPlan
 from regard.runs.distil.request import DistilRequest, Teacher
 from regard.runs.distil.samples import TextFiles, forgetting, write_samples, write_texts
 from regard.runs.distil.shards import has_begun
-from regard.runs.distil.sizes import DROPOUT, SHARES, count_student, refuse_large, refuse_no_room, training_of, widest
+from regard.runs.distil.sizes import DROPOUT, SHARES, count_student, refuse_large, training_of, widest_sizes
 from regard.runs.distil.split_report import SplitReport, measure_models, seconds_of
 from regard.runs.request import bend
 from regard.tasks.language.borrowing import borrowed_options
@@ -24,7 +24,7 @@ from regard.tasks.language.lines import split_lines
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.request import GenerateRequest
 
-STEP, HEAD = 16, 32  # widths are multiples of the first; the second is the least depth of a head
+HEAD = 32  # least depth of a head
 # Order of n-grams, of letters or bytes and of longer tokens.
 ORDER, ORDER_OF_WORDS = 8, 5
 WRITTEN, READ = 200, 4096  # tokens by which speeds are measured
@@ -120,7 +120,6 @@ def _whole_lines(file: Path) -> dict[str, Any]:
 def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> dict[str, Any]:
     """Return the model options of a network: the widest that fits, unless the user has set a width."""
     own, share = teacher.recipe.model, STUDENTS[request.student] or 1.0
-    given = value_at(apply_settings({}, request.settings), "model", "width")
 
     def sizes(width: int) -> dict[str, Any]:
         if table["family"] == "rnnlm":
@@ -133,15 +132,11 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher) -> d
         heads = next(heads for heads in range(most, 0, -1) if width % heads == 0)
         return {"layers": max(1, own.layers // 2), "width": width, "heads": heads, **kept, **dropout}
 
-    def fits(width: int) -> bool:
-        size = count_student(merge_tables(table, {"model": sizes(width)}), request, teacher)
-        return size <= int(share * teacher.parameters)
+    def count(model: dict[str, Any]) -> int:
+        return count_student(merge_tables(table, {"model": model}), request, teacher)
 
-    if isinstance(given, int):
-        return sizes(given)
-    if not (width := widest(fits, STEP)):
-        raise refuse_no_room(request, teacher, share, quantity(teacher.tokenisers[1].size, "token"))
-    return sizes(width)
+    vocabulary = quantity(teacher.tokenisers[1].size, "token")
+    return widest_sizes(request, teacher, share, sizes, count, vocabulary)
 
 
 def _kept(teacher: Teacher, family: str) -> Sequence[str]:

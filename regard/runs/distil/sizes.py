@@ -5,7 +5,7 @@ from math import sqrt
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.recipe import apply_settings
+from regard.base.recipe import apply_settings, value_at
 from regard.families import check_recipe
 from regard.runs.distil.request import DistilRequest, Teacher, count_parameters
 
@@ -13,6 +13,7 @@ SHARES = {"base": 1 / 4, "tiny": 1 / 10, "micro": 1 / 20}  # largest shares of t
 LONGER = 2  # times the teacher's steps: a student has no regularisation that doubles its passes, and learns slowly
 HIGHEST_RATE = 3e-3
 DROPOUT = 0.1
+STEP = 16  # widths are multiples of it, except those of translators
 
 
 def widest(fits: Callable[[int], bool], step: int) -> int:
@@ -21,6 +22,26 @@ def widest(fits: Callable[[int], bool], step: int) -> int:
     while fits(width + step):
         width += step
     return width
+
+
+def widest_sizes(
+    request: DistilRequest,
+    teacher: Teacher,
+    share: float,
+    sizes: Callable[[int], dict[str, Any]],
+    count: Callable[[dict[str, Any]], int],
+    vocabulary: str,
+) -> dict[str, Any]:
+    """Return the model options, `sizes` of a width: the widest with that share of the parameters, or as the user set.
+
+    `count` gives the parameters of a student with these options, and `vocabulary` is what a refusal mentions.
+    """
+    given = value_at(apply_settings({}, request.settings), "model", "width")
+    if isinstance(given, int):
+        return sizes(given)
+    if not (width := widest(lambda width: count(sizes(width)) <= int(share * teacher.parameters), STEP)):
+        raise refuse_no_room(request, teacher, share, vocabulary)
+    return sizes(width)
 
 
 def count_student(table: dict[str, Any], request: DistilRequest, teacher: Teacher) -> int:

@@ -20,12 +20,11 @@ from regard.loading import Loaded, load_as
 from regard.runs.distil.plan import TeachingPlan
 from regard.runs.distil.request import DistilRequest, Teacher
 from regard.runs.distil.shards import has_begun, write_in_shards, write_lines
-from regard.runs.distil.sizes import DROPOUT, SHARES, count_student, refuse_large, refuse_no_room, training_of, widest
+from regard.runs.distil.sizes import DROPOUT, SHARES, count_student, refuse_large, training_of, widest_sizes
 from regard.runs.distil.split_report import SplitReport, measure_models, seconds_of
 from regard.runs.open import data_folder
 from regard.runs.request import bend
 
-STEP = 16  # widths are multiples of it
 WORD_DROPOUT = 0.05
 SHARD, AT_ONCE = 2_000, 64  # sentences of a shard, and those that are tagged together
 TIMED = 1  # batches by which speeds are measured
@@ -167,8 +166,6 @@ def _reading_as(teacher: Teacher, data: dict[str, Any], folder: Path) -> Teacher
 
 def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher, reader: Teacher) -> dict[str, Any]:
     """Return the model options of the student: the widest that fits, unless the user has set a width."""
-    own, share = teacher.recipe.model, SHARES[request.student]
-    given = value_at(apply_settings({}, request.settings), "model", "width")
 
     def sizes(width: int) -> dict[str, Any]:
         return {
@@ -177,19 +174,14 @@ def _sizes(request: DistilRequest, table: dict[str, Any], teacher: Teacher, read
             "width": width,
             "layers": 1,
             "dropout": DROPOUT,
-            "output": own.output,
+            "output": teacher.recipe.model.output,
         }
 
-    def fits(width: int) -> bool:
-        size = count_student(merge_tables(table, {"model": sizes(width)}), request, reader)
-        return size <= int(share * teacher.parameters)
+    def count(model: dict[str, Any]) -> int:
+        return count_student(merge_tables(table, {"model": model}), request, reader)
 
-    if isinstance(given, int):
-        return sizes(given)
-    if not (width := widest(fits, STEP)):
-        words = len(open_lexicon(reader.files, len(reader.recipe.data.read_beside)).words)
-        raise refuse_no_room(request, teacher, share, quantity(words, "word"))
-    return sizes(width)
+    words = len(open_lexicon(reader.files, len(reader.recipe.data.read_beside)).words)
+    return widest_sizes(request, teacher, SHARES[request.student], sizes, count, quantity(words, "word"))
 
 
 def _speeds(model: Loaded, split: str) -> dict[str, float]:

@@ -19,8 +19,9 @@ class Config(uvicorn.Config):
     def __init__(self, guard: Guard, **options: Any) -> None:
         self.room = connections_allowed(guard.options.limits.connections)
         self.guard, self._is_full = guard, False
-        # This many are accepted at once, before any of them can be closed.
-        super().__init__(guard, http=Connection, backlog=max(1, min(128, self.room // 4)), **options)
+        # This many are accepted at once. Three such batches are open on top of `room` before the loop closes any, and
+        # the process needs a few files itself: all of them must fit into twice the room.
+        super().__init__(guard, http=Connection, backlog=max(1, min(128, self.room // 8)), **options)
 
     def say_full(self) -> None:
         """Warn the operator, once."""

@@ -1,5 +1,6 @@
 """Recipe options for learning algorithms: data, training and measurement."""
 
+import math
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -29,6 +30,10 @@ class AlgorithmTraining(MembersTraining):
     )
     precision: Precision = numbers_in("float32", "in bf16 addresses are too coarse to count slots")
     optimizer: AlgorithmOptimizer = Field(default_factory=AlgorithmOptimizer, description="The optimiser.")
+
+    @property
+    def harder_until(self) -> int:
+        return math.ceil(self.curriculum / self.accumulate)
 
 
 class AlgorithmRecipe(Recipe):

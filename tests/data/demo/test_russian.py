@@ -13,8 +13,8 @@ from regard.data.demo.draws import Dice
 from regard.data.demo.entries import lexicon
 from regard.data.demo.filled_patterns import DemoSentences
 from regard.data.demo.russian import Russian
-from regard.data.demo.russian_entries import _noun, decline_adjective, past_form, russian_lexicon
-from regard.data.demo.russian_phrases import preposed
+from regard.data.demo.russian_entries import CASES, _noun, decline_adjective, past_form, russian_lexicon
+from regard.data.demo.russian_phrases import Place, preposed
 
 SIGNED = {
     # Tense and aspect
@@ -327,3 +327,15 @@ def test_all_determiners_and_numbers_have_all_their_cases() -> None:
 def test_a_noun_without_its_cases_is_refused() -> None:
     with pytest.raises(Fault, match=r"russian_nouns\.toml: book must read like"):
         _noun("book", ["f", "книга книги"])
+
+
+def test_every_entry_of_the_lexicon_names_a_case() -> None:
+    russian = russian_lexicon()
+    directions = {"", "to", "from", "in"}
+    entries = [*russian.words.prepositions.values(), *(verb.subject for verb in russian.verbs.values())]
+    entries += [verb.object for verb in russian.verbs.values() if verb.object not in directions]
+    assert entries
+    assert {Place.governed(entry).case for entry in entries} <= set(CASES)
+    assert Place.governed("рядом с instrumental") == Place("instrumental", "рядом с")
+    with pytest.raises(KeyError):
+        Place.governed("acusative")

@@ -22,7 +22,7 @@ TWO = comparison(("um", "dois"), ("três", "quatro"))
 
 
 def vote(choice: str, item: str = "1", judge: str = "Ana", of: Comparison = TWO) -> Vote:
-    return Vote(comparison=of.identity, judge=judge, item=item, order=("b", "a"), choice=choice, time="t")  # type: ignore[arg-type]
+    return Vote(comparison=of.identity, judge=judge, item=item, order=("b", "a"), choice=choice, time="t")
 
 
 def test_each_line_is_a_json_object(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_what_cannot_be_learnt_from_is_said_in_a_sentence(
     text.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     recipe = {"family": "word2vec", "data": {"train": str(text)}, "model": {}, "training": {"learning_rate": 0.1}}
     for name, value in changes.items():
-        recipe[name] |= value  # type: ignore[operator]
+        recipe[name] |= value
     (tmp_path / "recipe.toml").write_bytes(tomli_w.dumps(recipe).encode())
     assert main(["train", str(tmp_path / "recipe.toml"), "--out", str(tmp_path / "run")]) == 2
     assert sentence in capsys.readouterr().err
