@@ -190,6 +190,7 @@ def test_answers_are_right_or_wrong_in_each_language(course: Browser, language: 
     assert course.said() == []
 
 
+@pytest.mark.long
 def test_a_language_is_changed_at_the_same_place_and_lessons_are_a_link_away(course: Browser) -> None:
     course.run("document.getElementById('exercise-why').scrollIntoView({ block: 'start' })")
     top = "return Math.round(document.getElementById('exercise-why').getBoundingClientRect().top)"
@@ -235,6 +236,7 @@ def test_everything_has_a_name_for_screen_readers(course: Browser) -> None:
     assert {"Step 1 first", "Exercise 1"} <= {*course.names("region", more_than=5)}
 
 
+@pytest.mark.long
 def test_a_step_without_its_data_set_is_shown_as_skipped(
     browser: Browser, left_behind: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ def test_a_head_is_switched_off_and_on(page: Browser, model: Any) -> None:
     assert page.said() == []
 
 
+@pytest.mark.long
 def test_words_that_changed_are_marked(page: Browser, model: Any) -> None:
     for block in "12":
         page.find(f"input[name=layer][value='{block}']").click()
@@ -121,6 +122,7 @@ def test_a_link_is_dragged_to_another_word(page: Browser, model: Any) -> None:
     assert page.said() == []
 
 
+@pytest.mark.long
 def test_a_word_is_dragged_onto_the_one_it_looks_at(page: Browser, model: Any) -> None:
     page.run("document.getElementById('lines').scrollIntoView({ block: 'center' })")
     sources, targets = words(page, "columns"), words(page, "rows")
@@ -208,6 +210,7 @@ def test_a_record_that_does_not_fit_is_refused_and_changes_nothing(
     assert len(before) == 1
 
 
+@pytest.mark.long
 def test_a_head_stays_off_for_the_next_text_and_a_link_belongs_to_its_own(page: Browser) -> None:
     page.all(".head-switch")[0].click()
     settle(page)

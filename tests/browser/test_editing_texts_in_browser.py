@@ -141,6 +141,7 @@ def test_a_word_cannot_look_at_a_later_one(browser: Browser, address: str) -> No
     assert sentences(browser) == []
 
 
+@pytest.mark.long
 def test_keys_move_a_link_and_switch_a_head(browser: Browser, address: str) -> None:
     open_desk(browser, address, "bert")
     browser.run("document.getElementById('cells').focus()")
@@ -154,6 +155,7 @@ def test_keys_move_a_link_and_switch_a_head(browser: Browser, address: str) -> N
     assert browser.focused()["text"] == "head 1"
 
 
+@pytest.mark.long
 def test_a_head_stays_off_for_the_next_prompt_and_a_link_belongs_to_its_own(browser: Browser, address: str) -> None:
     open_desk(browser, address, "gpt")
     browser.all(".head-switch")[1].click()
@@ -166,6 +168,7 @@ def test_a_head_stays_off_for_the_next_prompt_and_a_link_belongs_to_its_own(brow
     assert "switched off" in sentences(browser)[0]
 
 
+@pytest.mark.long
 def test_the_view_moves_to_the_desk_that_is_visible(browser: Browser, address: str) -> None:
     fields = {"text": "Ana sees the red house.", "view": "attention", "prompt": "lessons read"}
     asked = {"input": "two [MASK] run", "answerer": "bert", "prompt-attention": "gpt", "input-attention": "bert"}

@@ -52,6 +52,7 @@ def width_beyond(page: Browser) -> int:
 # Translators
 
 
+@pytest.mark.long
 def test_layers_open_and_stay_open_as_one_types(opened: Opened, server: Pretending) -> None:
     page = opened(text="the cat", view="attention")
     assert server.questions(PATH) == []
@@ -149,6 +150,7 @@ def writing(browser: Browser, server: Pretending, left_behind: None) -> Browser:
     return show_models(browser, server, WRITERS, "#prompt=one+two")
 
 
+@pytest.mark.long
 def test_a_closed_panel_asks_for_nothing(writing: Browser, server: Pretending) -> None:
     settle(writing)
     writing.find("#prompt").send_keys(" three")

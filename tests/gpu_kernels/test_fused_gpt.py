@@ -11,6 +11,7 @@ from regard.models.gpt.network import GPT, GPTOptions
 SIZES = {"layers": 2, "width": 32, "heads": 2, "context": 6, "dropout": 0.0, "attention_dropout": 0.0}
 
 
+@pytest.mark.one_in(2)
 def test_the_fused_pass_gives_the_states_and_gradients_of_the_plain_one(device: torch.device) -> None:
     torch.manual_seed(0)
     network = GPT(check(GPTOptions, SIZES), 19, (0, 2)).to(device)

@@ -107,6 +107,7 @@ def test_what_is_frozen_has_no_gradient_and_the_rest_that_of_the_plain_pass(
     assert all((parameter.grad is not None) == parameter.requires_grad for parameter in network.parameters())
 
 
+@pytest.mark.long
 def test_padding_changes_no_state(device: torch.device) -> None:
     network, pairs = build(device, norm="before"), few_pairs()
     tight, wide = (real_states(network, packed(pairs, device, capacity)) for capacity in (16, 40))
@@ -231,6 +232,7 @@ def test_sentences_too_long_for_the_kernels_or_the_model_are_left_to_the_plain_p
     assert not packing.serves(network, longest + 1)
 
 
+@pytest.mark.long
 def test_a_sentence_does_not_see_its_neighbours(device: torch.device) -> None:
     network = build(device, norm="before")
 

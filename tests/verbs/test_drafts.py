@@ -66,6 +66,7 @@ def test_a_draft_changes_no_translation(translator: TranslationModel, folders: d
         assert [output.score for output in found] == pytest.approx([output.score for output in plain], abs=1e-4)
 
 
+@pytest.mark.long
 def test_a_draft_changes_no_sample_and_keeps_constraints(translator: TranslationModel) -> None:
     drawing: dict[str, Any] = {"sample": {"temperature": 0.7, "seed": 5}, "n_best": 2}
     plain = translator.translate(TEXTS[:5], **drawing)

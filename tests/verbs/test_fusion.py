@@ -337,6 +337,7 @@ def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders
 # Shared tokens
 
 
+@pytest.mark.long
 def test_taken_over_tokens_travel_in_the_folder(
     trained: Path, folders: dict[str, Path], tmp_path: Path, translator: TranslationModel
 ) -> None:
