@@ -9,7 +9,9 @@ import torch
 from torch import nn
 from toys import open_toy
 
+from regard.base.faults import Fault
 from regard.data.algorithms.options import AlgorithmData, HeldOut
+from regard.families import check_recipe
 from regard.protocols import FixedShape
 from regard.tasks.algorithms.batches import MEASURED_ROWS, STRIDE, LearntExamples, held_out_batches
 from regard.tasks.algorithms.options import AlgorithmTraining
@@ -103,8 +105,31 @@ def test_a_curriculum_begins_with_the_fewest_items() -> None:
     assert max(int(batch.items[0]) for batch in learnt(curriculum=200).batches([1], 1, 0)) == 9
 
 
+def test_repeats_may_grow_while_lists_of_all_lengths_are_copied() -> None:
+    data = AlgorithmData(algorithm="repeat-copy", bits=2, fewest=1, most=5, most_repeats=5)
+    examples = LearntExamples(data, rows=1, epoch_length=200, curriculum=0, repeats_curriculum=200)
+    answers = [(int(batch.items[0]), batch.count // 3 - 1) for batch in examples.batches([1], 0, 0)]
+    repeats = [asked // items for items, asked in answers]
+    assert {items for items, _ in answers[:25]} == {1, 2, 3, 4, 5}
+    assert set(repeats[:25]) == {1}
+    assert set(repeats[50:75]) == {1, 2}
+    assert set(repeats[180:]) == {1, 2, 3, 4, 5}
+    later = [(int(batch.items[0]), batch.count) for batch in examples.batches([1], 1, 0)]
+    always = LearntExamples(data, rows=1, epoch_length=200, curriculum=0).batches([1], 1, 0)
+    assert later == [(int(batch.items[0]), batch.count) for batch in always]
+
+
+def test_only_repeated_copying_has_repeats_that_grow() -> None:
+    table = {"family": "ntm", "task": "algorithms", "data": {"algorithm": "copy"}, "training": {"steps": 5}}
+    check_recipe(table)
+    table["training"] = {"steps": 5, "repeats_curriculum": 5}
+    with pytest.raises(Fault, match="repeats_curriculum is for 'repeat-copy', not for 'copy'"):
+        check_recipe(table)
+
+
 def test_a_curriculum_makes_batches_harder_until_the_step_of_its_last_batch() -> None:
     assert AlgorithmTraining(steps=50, curriculum=9, accumulate=2).harder_until == 5
+    assert AlgorithmTraining(steps=50, repeats_curriculum=30).harder_until == 30
     assert AlgorithmTraining(steps=50).harder_until == 0
 
 

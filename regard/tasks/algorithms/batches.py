@@ -91,6 +91,7 @@ class LearntExamples:
     rows: int
     epoch_length: int  # batches
     curriculum: int  # batches over which the largest number of items grows
+    repeats_curriculum: int = 0  # the same of repeats
 
     def batches(self, seeds: Sequence[int], epoch: int, start: int) -> Iterator[AlgorithmBatch]:
         """Yield the batches of an epoch from number `start` on, with the examples of each seed."""
@@ -106,9 +107,16 @@ class LearntExamples:
     def _size(self, epoch: int, number: int) -> tuple[int, int]:
         """Return the number of items in a batch's examples, and how often they repeat."""
         data, chance = self.data, np.random.default_rng([epoch, number])
-        share = min(1.0, (epoch * self.epoch_length + number) / self.curriculum) if self.curriculum else 1.0
-        most = data.fewest + round(share * (data.most - data.fewest))
-        return int(chance.integers(data.fewest, most + 1)), int(chance.integers(1, data.most_repeats + 1))
+        batches = epoch * self.epoch_length + number
+        most_items = _grown(data.fewest, data.most, batches, self.curriculum)
+        most_repeats = _grown(1, data.most_repeats, batches, self.repeats_curriculum)
+        return int(chance.integers(data.fewest, most_items + 1)), int(chance.integers(1, most_repeats + 1))
+
+
+def _grown(fewest: int, most: int, batches: int, curriculum: int) -> int:
+    """Return the largest number after so many batches, if it grows from `fewest` to `most` over a curriculum."""
+    share = min(1.0, batches / curriculum) if curriculum else 1.0
+    return fewest + round(share * (most - fewest))
 
 
 def held_out_batches(data: AlgorithmData, held_out: HeldOut, split: str, start: int) -> Iterator[AlgorithmBatch]:

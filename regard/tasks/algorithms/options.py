@@ -28,12 +28,18 @@ class AlgorithmTraining(MembersTraining):
         ge=0,
         description="Batches over which the largest number of items grows from data.fewest to data.most; 0: none.",
     )
+    repeats_curriculum: int = Field(
+        default=0,
+        ge=0,
+        description="Batches over which the largest number of repeats grows from 1 to data.most_repeats (repeat-copy); "
+        "0: none.",
+    )
     precision: Precision = numbers_in("float32", "in bf16 addresses are too coarse to count slots")
     optimizer: AlgorithmOptimizer = Field(default_factory=AlgorithmOptimizer, description="The optimiser.")
 
     @property
     def harder_until(self) -> int:
-        return math.ceil(self.curriculum / self.accumulate)
+        return math.ceil(max(self.curriculum, self.repeats_curriculum) / self.accumulate)
 
 
 class AlgorithmRecipe(Recipe):
@@ -42,6 +48,12 @@ class AlgorithmRecipe(Recipe):
     data: AlgorithmData = Field(description="The algorithm and its examples.")
     model: Any = Field(description="The architecture of the model.")
     training: AlgorithmTraining = Field(default_factory=AlgorithmTraining, description="How it is trained.")
+
+    @model_validator(mode="after")
+    def _check_repeats(self) -> "AlgorithmRecipe":
+        if self.training.repeats_curriculum and self.data.algorithm != "repeat-copy":
+            raise ValueError(f"training.repeats_curriculum is for 'repeat-copy', not for '{self.data.algorithm}'")
+        return self
 
     @model_validator(mode="after")
     def _check_slots(self) -> "AlgorithmRecipe":

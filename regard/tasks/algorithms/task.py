@@ -77,7 +77,9 @@ class Algorithms(MembersTask[LearntExamples]):
     def learn_from(self, prepared: NothingPrepared, recipe: AlgorithmRecipe) -> None:
         training = recipe.training
         epoch = training.validate_every * training.accumulate
-        self._material = LearntExamples(self.data, training.batch, epoch, training.curriculum)
+        self._material = LearntExamples(
+            self.data, training.batch, epoch, training.curriculum, training.repeats_curriculum
+        )
 
     # Training and evaluation
 
