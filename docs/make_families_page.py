@@ -48,7 +48,7 @@ SHOWN: dict[str, tuple[str, str, str]] = {
     "decoder": ("long-memories.md", "adding-look.png", "copy-memory-decoder"),
     "ntm": ("machines.md", "ntm-copy.png", "ntm-copy"),
     "dnc": ("machines.md", "", "dnc-recall"),
-    "sam": ("machines.md", "memory-size.png", "sam-copy"),
+    "sam": ("machines.md", "sam-copy.png", "sam-copy"),
     "lstm": ("machines.md", "", "lstm-copy"),
     "memory": ("memory.md", "hops.png", "memory-babi"),
     "dmn": ("memory.md", "", "dmn-babi"),
