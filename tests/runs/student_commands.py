@@ -1,4 +1,4 @@
-"""What tests of students share: `regard distil` with settings, and what it printed."""
+"""Helpers for tests of students: settings as options, the command `regard distil`, and what it printed."""
 
 from collections.abc import Mapping
 
