@@ -99,6 +99,7 @@ def _torch() -> dict[str, Any]:
     except (ImportError, OSError) as error:
         return {"fault": str(error)}
     cuda = [torch.cuda.get_device_name(place) for place in range(torch.cuda.device_count())]
+    from regard.hardware.sharing import advice_on_sharing, is_shared
     from regard.hardware.threads import threads_beside_gpu
     from regard.kernels import obstacle
 
@@ -108,6 +109,8 @@ def _torch() -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "threads_beside_gpu": threads_beside_gpu(),
         "kernels": obstacle(),
+        "shared": is_shared(),
+        "sharing": advice_on_sharing(),
     }
 
 
@@ -147,7 +150,7 @@ def report_lines(findings: dict[str, Any]) -> list[str]:
         ("python", f"{findings['python']} on {findings['system']}"),
         *((dependency["name"], _finding(dependency)) for dependency in findings["dependencies"]),
         ("computes on", _computes_on(findings["torch"])),
-        *([("fast kernels", findings["torch"]["kernels"] or "work")] if findings["torch"].get("cuda") else []),
+        *(_gpu_rows(findings["torch"]) if findings["torch"].get("cuda") else []),
         *((f"extra {name}", "works" if works else _absence(name)) for name, works in findings["extras"].items()),
         *(_data_rows(findings["data"]) if findings["data"] else []),
         ("chromium", findings["chromium"] or "not found; only the browser tests need it"),
@@ -155,6 +158,11 @@ def report_lines(findings: dict[str, Any]) -> list[str]:
     ]
     width = max(len(name) for name, _ in rows)
     return [f"{name:{width}}  {finding}" for name, finding in rows]
+
+
+def _gpu_rows(torch: dict[str, Any]) -> list[tuple[str, str]]:
+    sharing = "share the GPU by MPS" if torch["shared"] else torch["sharing"] or "take turns on the GPU"
+    return [("fast kernels", torch["kernels"] or "work"), ("several runs", sharing)]
 
 
 def _absence(extra: str) -> str:

@@ -52,9 +52,21 @@ def test_it_says_where_regard_is_and_how_to_install_what_is_only_a_folder(monkey
 
 def test_beside_a_gpu_it_says_how_many_threads_are_used(monkeypatch):
     facts = {"version": "2.13.0", "cuda": ["NVIDIA H200"], "threads": 16, "threads_beside_gpu": 2, "kernels": None}
+    facts |= {"shared": False, "sharing": None}
     monkeypatch.setattr(doctor, "_torch", lambda: facts)
     lines = doctor.report_lines(doctor.examine())
     assert any(line.endswith("NVIDIA H200, the CPU, 16 threads (2 next to a GPU)") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("shared", "sharing", "shown"),
+    [(True, None, "share the GPU by MPS"), (False, None, "take turns on the GPU"), (False, "advice", "advice")],
+)
+def test_with_a_gpu_it_says_how_several_runs_use_it(monkeypatch, shared, sharing, shown):
+    facts = {"version": "2.13.0", "cuda": ["NVIDIA H200"], "threads": 16, "threads_beside_gpu": 2, "kernels": None}
+    monkeypatch.setattr(doctor, "_torch", lambda: facts | {"shared": shared, "sharing": sharing})
+    lines = [" ".join(line.split()) for line in doctor.report_lines(doctor.examine())]
+    assert f"several runs {shown}" in lines
 
 
 def test_after_the_demo_comes_translating(tmp_path, monkeypatch):

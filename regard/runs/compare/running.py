@@ -10,6 +10,8 @@ from regard.base.figures import quantity
 from regard.base.files import write_file
 from regard.base.progress import Remark
 from regard.families import with_article
+from regard.hardware.devices import pick_device
+from regard.hardware.sharing import advice_on_sharing
 from regard.runs import open as runs
 from regard.runs.compare.comparison_folder import open_comparison, prepare_text
 from regard.runs.compare.findings import Failure, SeedScores, find
@@ -183,8 +185,16 @@ def _train(
     if len(left) < len(planned):
         audience.remark(f"{len(planned) - len(left)} of {len(planned)} runs are finished already.")
     if jobs > 1:
+        _remark_on_sharing(left, audience.remark)
         return _train_side_by_side(left, jobs, minutes_left, audience)
     return _train_in_turn(left, minutes_left, audience)
+
+
+def _remark_on_sharing(left: Sequence[PlannedRun], remark: Remark) -> None:
+    """Say how several runs on a GPU could share it."""
+    devices = {pick_device(getattr(run.recipe.training, "device", "cpu")).type for run in left}
+    if "cuda" in devices and (advice := advice_on_sharing()):
+        remark(f"Side by side, {advice}.")
 
 
 def _train_in_turn(

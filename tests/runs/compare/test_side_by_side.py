@@ -12,7 +12,7 @@ import torch
 from regard.base.recipe import read_table
 from regard.families import check_recipe
 from regard.hardware import threads
-from regard.runs.compare import side_by_side
+from regard.runs.compare import running, side_by_side
 from regard.runs.compare.plan import ComparisonPlan
 from regard.training.checkpoint import RunFolder
 from regard.training.snapshot import Facts, Snapshot
@@ -110,3 +110,14 @@ def test_a_run_is_trained_by_the_ordinary_command(small: ComparisonPlan, tmp_pat
     ]
     assert check_recipe(read_table(recipe)) == run.recipe
     assert "--minutes" not in side_by_side._command(run, None)
+
+
+@pytest.mark.parametrize(("device", "remarks"), [("cuda", 1), ("cpu", 0)])
+def test_runs_on_a_gpu_are_told_how_to_share_it(
+    small: ComparisonPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, remarks: int
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(running, "pick_device", lambda name: torch.device(device))
+    monkeypatch.setattr(running, "advice_on_sharing", lambda: "processes take turns")
+    running._remark_on_sharing(small.runs(tmp_path / "out"), said.append)
+    assert said == ["Side by side, processes take turns."] * remarks
