@@ -1,4 +1,4 @@
-"""How processes share a GPU: in turns, or at the same time if NVIDIA's Multi-Process Service (MPS) runs."""
+"""Processes on one GPU: they take turns, or compute at the same time if NVIDIA's Multi-Process Service (MPS) runs."""
 
 import os
 import shutil

@@ -30,7 +30,7 @@ def parser(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sets = [
         *(f"data.{name}={{pairs='{folder / name}.trees',form='trees'}}" for name in ("train", "valid", "test")),
         "data.cleaning.duplicates=false",
-        "data.tokeniser.kind=spaces",
+        *("data.tokeniser.kind=spaces", "data.tokeniser.sampling=0"),
         *("model.embedding=16", "model.width=16", "model.encoder_layers=1"),
         *("training.steps=2", "training.batch_tokens=256", "training.best_by=loss", "training.validate_every=2"),
     ]

@@ -64,6 +64,8 @@ def test_the_doctor_tells(monkeypatch: pytest.MonkeyPatch) -> None:
             "threads": 2,
             "threads_beside_gpu": 2,
             "kernels": "Triton is not installed",
+            "shared": True,
+            "sharing": None,
         },
         "extras": {"onnx": False},
         "data": None,

@@ -1,4 +1,4 @@
-"""What every lesson of `regard show` shares: its options, its forms, and where the result goes."""
+"""Shared by all lessons of `regard show`: their options, their forms, and where the result goes."""
 
 import json
 from collections.abc import Callable

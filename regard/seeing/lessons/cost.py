@@ -1,4 +1,4 @@
-"""What attention costs by the length of the context: scores, memory and time, measured on this machine."""
+"""Cost of attention by the length of the context: scores, memory and time, measured on this machine."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

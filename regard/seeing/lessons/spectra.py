@@ -1,4 +1,4 @@
-"""What Jacobians of a recurrent state do: keep a bit, grow at random, and where their eigenvalues lie.
+"""Jacobians of a recurrent state: how they keep a bit, how they grow at random, and where their eigenvalues lie.
 
 A state holds a bit robustly only where its Jacobian shrinks noise, that is, where all singular values are below 1;
 there gradients vanish. Above 1 noise and gradients explode (Bengio et al. 1994).

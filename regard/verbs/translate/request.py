@@ -213,7 +213,7 @@ class TranslateRequest(VerbRequest):
 
     @property
     def long_texts(self) -> LongTexts:
-        """What to do with texts that are too long."""
+        """Treatment of texts that are too long."""
         return self.too_long or ("refuse" if self.is_of_whole_outputs else "split")
 
 
