@@ -1,4 +1,4 @@
-"""What a channel model and a language model add to a translator whose outputs they rerank, on any recipe.
+"""Rerank the outputs of translators of any recipe by a channel model and a language model.
 
     .venv/bin/python benchmarks/reranking.py runs/shakespeare-1 runs/shakespeare-2 --channel runs/to-modern \
         --prior runs/ngram-original --metric bleu-tokenised --lower

@@ -1,4 +1,4 @@
-"""What several processes get done on one GPU: small captured products by one process, and by many at once.
+"""Work that several processes do on one GPU: small captured products by one process, and by many at once.
 
     .venv/bin/python benchmarks/shared_gpu.py
     nvidia-cuda-mps-control -d && .venv/bin/python benchmarks/shared_gpu.py
