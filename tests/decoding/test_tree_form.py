@@ -4,6 +4,7 @@ import random
 
 import pytest
 import torch
+from tables import Table
 
 from regard.base.faults import Fault
 from regard.data.tokenisers.symbols import SILENT, UNKNOWN
@@ -13,7 +14,6 @@ from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands
 from regard.decoding.rules import Rules
 from regard.decoding.tree_form import TreeForm, brackets_of
-from tests.decoding.tables import Table
 
 PIECES = ["<pad>", "<unk>", "<s>", "</s>", "(S", ")S", "(NP", ")NP", "DT", "NN", ".", "(LONE", ")"]
 END = 3
