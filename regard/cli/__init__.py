@@ -26,6 +26,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from regard.base.faults import Fault
+from regard.base.model_folder import WEIGHTS
 from regard.base.places import find_place
 from regard.base.plugins import name_plugin, plugin_of
 from regard.base.version import __version__
@@ -112,6 +113,8 @@ def _places(value: Any) -> list[Path]:
 def _caution(folders: Iterable[Path]) -> None:
     folders = list(folders)
     for folder in folders:
+        if not (folder / WEIGHTS).is_file():
+            continue  # the command itself refuses it
         if (course := read_course(folder / "training")) and (caution := course.caution()):
             remark(caution if len(folders) == 1 else f"{folder}: {caution}")
 

@@ -25,6 +25,7 @@ from regard.tasks.language.counting import CountedLanguage
 from regard.training import checkpoint
 
 _SPACE = re.compile(r"[\0\t-\r ]")
+_BRACKETED = re.compile(r"(<+)(?:unk|/?s)(>+)")  # the special words of ARPA files, in any number of brackets
 
 
 def export_arpa(task: CountedLanguage, out: Path, remark: Remark) -> None:
@@ -43,12 +44,13 @@ def export_mapped(task: CountedLanguage, recipe: Recipe, out: Path) -> None:
 
 
 def _names(task: CountedLanguage, remark: Remark) -> list[str | None]:
-    """Return the names of all tokens in the file: special ones as in ARPA; words that look like them are renamed."""
+    """Return the names of all tokens in the file: special ones as in ARPA, and words that look like them in one more
+    pair of brackets.
+    """
     tokeniser = task.tokeniser
     special = {tokeniser.unknown: UNKNOWN_WORD, task.begin: BEGIN_WORD, task.end: END_WORD}
     behind: list[str | None] = [None] * (task.begin + 1 - tokeniser.size)  # a begin token of the model's own
     names = [*tokeniser.pieces(range(tokeniser.size)), *behind]
-    taken = set(names)
     for token, name in enumerate(names):
         if name is None or token in special:
             names[token] = special.get(token)
@@ -56,13 +58,18 @@ def _names(task: CountedLanguage, remark: Remark) -> list[str | None]:
             names[token] = None
         elif _SPACE.search(name):
             raise Fault(f"An ARPA file cannot hold the token {name!r}, because white space separates its words.")
-        elif name in (UNKNOWN_WORD, BEGIN_WORD, END_WORD):
-            while name in taken:
-                name = f"<{name}>"
-            remark(f"The word {names[token]} is written as {name}, because {names[token]} is special in ARPA files.")
-            names[token] = name
-            taken.add(name)
+        elif _brackets(name):
+            names[token] = f"<{name}>"
+            remark(
+                f"The word {name} is written as <{name}>, because {name.strip('<>')} in brackets is special in ARPA files."
+            )
     return names
+
+
+def _brackets(word: str) -> int:
+    """Return in how many pairs of brackets a special word of ARPA files stands here; 0 if it is another word."""
+    found = _BRACKETED.fullmatch(word)
+    return len(found[1]) if found and len(found[1]) == len(found[2]) else 0
 
 
 def import_arpa(path: Path, out: Path) -> None:
@@ -75,7 +82,8 @@ def import_arpa(path: Path, out: Path) -> None:
         raise Fault(f"There is no file {path}.") from None
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise Fault(f"{path} cannot be read: {error}.") from None
-    normal = [unicodedata.normalize("NFC", word) for word in words]
+    plain = [word[1:-1] if _brackets(word) > 1 else word for word in words]
+    normal = [unicodedata.normalize("NFC", word) for word in plain]
     if len(set(normal)) < len(normal):
         twice = next(word for number, word in enumerate(normal) if word in normal[:number])
         raise Fault(f"{path} has the word '{twice}' in two Unicode forms that are the same in NFC, which regard uses.")

@@ -35,7 +35,7 @@ def open_folder(folder: Path) -> OpenFolder:
         recipe = check_recipe(table)
     listed = read_manifest(folder)
     if WEIGHTS not in listed:
-        raise Fault(f"{folder} has no {WEIGHTS} yet: its training has not reached its first validation.")
+        raise Fault(f"{folder} has no {WEIGHTS} yet: its training has not kept a model so far.")
     unlisted = [file for name in ("tokeniser", "source", "target") for file in (f"{name}.model", f"{name}.json")
                 if (folder / file).exists() and file not in listed]  # fmt: skip
     if unlisted:

@@ -22,7 +22,7 @@ def resolve(table: dict[str, Any]) -> Recipe:
         return check_recipe(_with_tokenisers(_with_borrowed_tokens(table)))
     parent = Path(start).expanduser()
     if WEIGHTS not in read_folder(parent):  # also checks that the folder is intact
-        raise Fault(f"{parent} has no {WEIGHTS} yet: its training has not reached its first validation.")
+        raise Fault(f"{parent} has no {WEIGHTS} yet: its training has not kept a model so far.")
     recipe = check_recipe(read_recipe(parent))
     if misfits := list(_misfits(table, recipe)):
         raise Fault(

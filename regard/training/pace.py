@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.files import write_file
 from regard.base.parsing import parse_json
 from regard.training.events import Ended, Event, Replanned, Started, Stepped, Validated
@@ -34,7 +35,8 @@ class Course:
         """Describe the course to users, on one line."""
         how = self.ended or "still training, or killed"
         unvalidated = "" if self.validated else "; never validated"
-        far = f"{self.step:,} of {self.steps:,} steps" if self.steps else f"{self.step:,} batches counted"
+        counted = f"{quantity(self.step, 'batch', 'batches')} counted"
+        far = f"{self.step:,} of {self.steps:,} steps" if self.steps else counted
         return f"{far} in {self.minutes:.1f} minutes: {how}{unvalidated}"
 
     def caution(self) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from regard.base.model_folder import RECIPE, update_folder
+from regard.base.model_folder import RECIPE, WEIGHTS, update_folder
 from regard.cli import MODELS, _root, main
 from regard.serving.known import known_of
 from regard.training.pace import Course
@@ -57,6 +57,7 @@ def hardly_trained(folder: Path, **more: Any) -> Path:
     (folder / "training").mkdir(parents=True)
     course = asdict(Course(step=22, steps=3000, best=22, ended="the 3 minutes are over")) | more
     (folder / "training" / "pace.json").write_text(json.dumps({"items": 1, "seconds": 1.0, "course": course}))
+    (folder / WEIGHTS).touch()
     return folder
 
 
@@ -80,6 +81,13 @@ def test_verbs_are_among_them() -> None:
 
 def test_a_trained_model_is_not_spoken_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = hardly_trained(tmp_path / "run", step=3000, best=2500, validated=True, finished=True)
+    assert main(["info", str(folder)]) == 2
+    assert "hardly" not in capsys.readouterr().err
+
+
+def test_nothing_is_said_of_a_run_without_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = hardly_trained(tmp_path / "run")
+    (folder / WEIGHTS).unlink()
     assert main(["info", str(folder)]) == 2
     assert "hardly" not in capsys.readouterr().err
 

@@ -122,7 +122,7 @@ def test_what_a_recipe_does_not_say_is_as_in_its_parent() -> None:
         ("data.tokeniser.vocabulary=500", "data.tokeniser.vocabulary is 500, but the model has 400"),
         ("data.tokeniser.kind=bpe", "data.tokeniser.kind is 'bpe', but the model has 'unigram'"),
         ("family=seq2seq", "family is 'seq2seq', but the model has 'transformer'"),
-        ("start_from=begun", "begun has no weights.safetensors yet: its training has not reached its first validation"),
+        ("start_from=begun", "begun has no weights.safetensors yet: its training has not kept a model so far"),
         ("start_from=nowhere", "There is no model folder at nowhere"),
         (
             "start_from=child/parent",

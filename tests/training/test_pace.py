@@ -116,3 +116,4 @@ def test_the_course_of_a_run_that_counts_has_no_steps() -> None:
     assert Course(step=7, validated=True, ended="done", finished=True).in_words() == (
         "7 batches counted in 0.0 minutes: done"
     )
+    assert Course(step=1, validated=True, ended="done", finished=True).in_words().startswith("1 batch counted")

@@ -186,6 +186,15 @@ def check_files_of(options: LanguageData, folder: Path | None) -> None:
         _purpose_of(options, None, all_there=True)
 
 
+def check_validation_text(options: LanguageData) -> None:
+    """Refuse text of which nothing is for validation, by which the best weights are chosen."""
+    if "valid" not in options.parts:
+        raise Fault(
+            "The recipe has no validation text; name files as data.valid, "
+            "or hold lines of data.train out with --set data.hold_out=0.05."
+        )
+
+
 def _is_finished(options: LanguageData, layout: _Layout) -> bool:
     return all(layout.record(split).is_file() for split in options.parts)
 

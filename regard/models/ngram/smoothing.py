@@ -45,8 +45,9 @@ def back_off(counts: NgramCounts, begin: int, possible: Possible, fallback: bool
         α(h) = D · |{w : hw occurs}| / c(h) / (1 − Σ p(w | h')),    the sum over the same w,
 
     with one D = t₁ / (t₁ + 2 t₂) for each order, t₁ and t₂ being the numbers of n-grams that occur once and twice.
-    The discount of single words is shared by all V. A context after which everything was seen keeps its counts whole.
-    Katz, in contrast, discounts only rare counts, by Good and Turing's estimate.
+    The discount of single words is shared by all V. A context after which everything was seen keeps its counts whole, as
+    single words do where rare ones count as the unknown word. Katz, in contrast, discounts only rare counts, by Good and
+    Turing's estimate.
     """
     trie, suffixes = counts.trie, [np.zeros(0, np.int64), *counts.trie.suffixes()]
     probabilities: list[Chances] = []
@@ -55,7 +56,8 @@ def back_off(counts: NgramCounts, begin: int, possible: Possible, fallback: bool
         count = np.where(np.arange(len(whole)) == begin, 0, whole) if order == 1 else whole
         parents = _parents(trie, order)
         total, kinds = _sums(trie, order, parents, count), _sums(trie, order, parents, np.minimum(count, 1))
-        discount = np.where(kinds < possible.sum(), absolute_discount(count, order, fallback), 0)
+        misses = kinds < possible.sum()  # contexts after which something was not seen
+        discount = np.where(misses, absolute_discount(count, order, fallback) if misses.any() else 0, 0)
         unused = np.divide(discount * kinds, total, out=np.zeros(len(total)), where=total > 0)
         estimates = (count - np.where(count > 0, discount[parents], 0)) / total[parents]
         if order == 1:

@@ -16,7 +16,7 @@ from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.batching import BatchPlan
 from regard.data.texts.options import SpelledData
-from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
+from regard.data.texts.prepare import PreparedText, check_files_of, check_validation_text, prepare_text
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in
 from regard.hardware.precision import check_cell
 from regard.models.cross_entropy import projected_cross_entropy
@@ -112,6 +112,7 @@ class Contexts(NetworkTask[dict[str, SentenceRows]]):
 
     @classmethod
     def check(cls, recipe: ContextsRecipe, device: torch.device, folder: Path | None) -> None:
+        check_validation_text(recipe.data)
         check_files_of(recipe.data, folder)
         check_cell(recipe.model.cell, recipe.training.precision, device)
         check_size(recipe, FEWEST_TOKENS, 0, 1, 2)

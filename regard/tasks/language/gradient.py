@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
-from regard.data.texts.prepare import PreparedText, check_files_of
+from regard.data.texts.prepare import PreparedText, check_files_of, check_validation_text
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.hardware.precision import check_cell
@@ -72,6 +72,7 @@ class GradientLanguage(LanguageTask, nn.Module):
     @classmethod
     def check(cls, recipe: GradientLanguageRecipe, device: torch.device, folder: Path | None) -> None:
         check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
+        check_validation_text(recipe.data)
         check_files_of(recipe.data, folder)
         with ShapesOnly():  # before the text is read, with the smallest possible vocabulary
             network = build_network(recipe, _FEWEST_TOKENS)

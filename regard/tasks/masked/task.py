@@ -13,7 +13,7 @@ from torch import Tensor
 from regard.base.faults import Fault, TextFault
 from regard.base.figures import shorten
 from regard.base.progress import Progress, Remark
-from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
+from regard.data.texts.prepare import PreparedText, check_files_of, check_validation_text, prepare_text
 from regard.data.tokenisers.tokeniser import tokenisers_in
 from regard.data.tokenisers.wordpiece import MASK, WordPieceTokeniser
 from regard.models.bert.network import MaskedBert
@@ -81,6 +81,7 @@ class MaskedTokens(NetworkTask[dict[str, Spans]]):
 
     @classmethod
     def check(cls, recipe: MaskedRecipe, device: torch.device, folder: Path | None) -> None:
+        check_validation_text(recipe.data)
         check_files_of(recipe.data, folder)
         check_size(recipe, InputTokens(size=5, pad=0, unknown=1))
 

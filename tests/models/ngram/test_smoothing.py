@@ -92,6 +92,16 @@ def test_back_off_by_hand() -> None:
     assert after(model, B)[C] == pytest.approx(given_back * single[C], rel=1e-6)
 
 
+def test_back_off_discounts_no_single_words_where_all_were_seen() -> None:
+    """Rare words count as unknown, so no word occurs once; ends occur 3 times of 13, a and unknown words 4, b 2."""
+    lines = ["a b x a", "y a b", "a x y"]
+    counts = counts_of(lines, 2, ["a", "b"])
+    model = estimate(NgramOptions(order=2, smoothing="back-off"), counts, BEGIN, possible(counts.trie.size))
+    assert after(model)[[END, FIRST, UNKNOWN, FIRST + 1]] == pytest.approx(np.array([3, 4, 4, 2]) / 13, rel=1e-6)
+    for context in ([BEGIN], [FIRST], [FIRST + 1], [UNKNOWN]):
+        assert after(model, *context).sum() == pytest.approx(1, abs=1e-6)
+
+
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda options: f"{options['smoothing']} {options.get('k', '')}")
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_probabilities_add_up_to_one_after_every_context(settings: dict[str, Any], order: int) -> None:
