@@ -26,7 +26,7 @@ class TextInput:
     @property
     def name(self) -> str:
         """The name that error messages use."""
-        return "--text" if self.texts else str(self.file or "standard input")
+        return "your text" if self.texts else str(self.file or "standard input")
 
     @property
     def first(self) -> int:

@@ -139,6 +139,12 @@ def test_a_tagger_learns_from_a_file_of_words(
     assert {score["metric"]: score["n"] for score in scores}["accuracy"] == 24
 
 
+def test_a_tagger_is_not_scored_on_another_column(capsys: pytest.CaptureFixture[str]) -> None:
+    said_by(capsys, "train", "tagger.toml", "--data", "names.iob", "--out", "run")
+    message = said_by(capsys, "evaluate", "run", "--data", "names.iob", "--columns", "1:2", status=2)
+    assert "The model has none of the tags of these sentences, such as '" in message
+
+
 def test_a_language_model_learns_from_a_column(capsys: pytest.CaptureFixture[str]) -> None:
     message = said_by(capsys, "train", "ngram.toml", "--data", "reviews.jsonl", "--columns", "text", "--out", "run")
     assert "train: 18 lines" in message

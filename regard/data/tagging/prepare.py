@@ -126,8 +126,12 @@ def prepare_tags(
     )
     names = _Names.model_validate_json((folder / _NAMES).read_bytes())
     splits = {split: _open_split(folder, split) for split in SPLITS if f"{split}-forms.npy" in finished.files}
-    if given is not None and options.train != options.test:  # a model does not learn the tags it is scored on
-        _refuse_unknown_tags(given, [names.tags[number] for number in np.unique(splits["train"].tags)])
+    if given is not None:
+        tags = [names.tags[number] for number in np.unique(splits["train"].tags)]
+        if options.train == options.test:  # a model does not learn the tags it is scored on
+            _refuse_other_tags(given, tags)
+        else:
+            _refuse_unknown_tags(given, tags)
     word_tokeniser = None if options.tokeniser is None else load_tokeniser(folder, TOKENISER, options.tokeniser.full())
     lexicon = given or names.lexicon
     return PreparedTags(
@@ -138,6 +142,11 @@ def prepare_tags(
 def _refuse_unknown_tags(lexicon: Lexicon, tags: Sequence[str]) -> None:
     if unknown := [tag for tag in tags if tag not in lexicon.tag_numbers]:
         raise Fault(f"The model to start from has no tag '{unknown[0]}', which the training sentences have.")
+
+
+def _refuse_other_tags(lexicon: Lexicon, tags: Sequence[str]) -> None:
+    if not set(tags) & lexicon.tag_numbers.keys():
+        raise Fault(f"The model has none of the tags of these sentences, such as '{tags[0]}'; check the columns.")
 
 
 def _inputs(options: TaggingData) -> list[InputFile]:
