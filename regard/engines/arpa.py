@@ -60,9 +60,7 @@ def _names(task: CountedLanguage, remark: Remark) -> list[str | None]:
             raise Fault(f"An ARPA file cannot hold the token {name!r}, because white space separates its words.")
         elif _brackets(name):
             names[token] = f"<{name}>"
-            remark(
-                f"The word {name} is written as <{name}>, because {name.strip('<>')} in brackets is special in ARPA files."
-            )
+            remark(f"The word {name} is written as <{name}>, because such words in brackets are special in ARPA files.")
     return names
 
 

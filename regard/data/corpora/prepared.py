@@ -34,7 +34,7 @@ from regard.data.corpora.hashes import are_among, hash_folded
 from regard.data.corpora.mono_corpora import corpus_weights
 from regard.data.corpora.options import PairData
 from regard.data.corpora.shards import Pairs, Shard
-from regard.data.corpora.source_files import InputFile, has_changed, input_of, with_checksums
+from regard.data.corpora.source_files import InputFile, changed_files, input_of, refuse_other_sources, with_checksums
 from regard.data.corpora.text import file_of, input_names
 from regard.data.examples import Amount
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers
@@ -262,7 +262,8 @@ def claim(folder: Path, purpose: CorpusPurpose) -> None:
     layout = CorpusLayout(folder)
     if layout.purpose.is_file():
         stored = _read_purpose(folder)
-        if stored.format == _FORMAT and not _difference(stored, purpose):
+        is_same = not _others(stored, purpose) and not changed_files(stored.inputs, purpose.inputs)
+        if stored.format == _FORMAT and is_same:
             return
         if layout.fates.is_file() and stored.options != purpose.options:
             check_purpose(folder, purpose)
@@ -276,11 +277,7 @@ def claim(folder: Path, purpose: CorpusPurpose) -> None:
 def check_purpose(folder: Path, purpose: CorpusPurpose, remark: Remark = lambda text: None) -> None:
     """Refuse a folder that holds another preparation; remark on files that can no longer be compared."""
     stored = _read_purpose(folder)
-    if difference := _difference(stored, purpose):
-        raise Fault(
-            f"{folder} holds a corpus prepared from something else: {difference}. "
-            "Name another folder as data.prepared, or delete this one."
-        )
+    refuse_other_sources(folder, "a corpus", _others(stored, purpose), changed_files(stored.inputs, purpose.inputs))
     now = {input_file.name: input_file for input_file in purpose.inputs}
     for before in stored.inputs:
         if before.name not in now:
@@ -292,16 +289,14 @@ def check_purpose(folder: Path, purpose: CorpusPurpose, remark: Remark = lambda 
             )
 
 
-def _difference(old: CorpusPurpose, new: CorpusPurpose) -> str:
-    """Describe how the sources of two preparations differ, as part of a sentence; empty if they are the same."""
+def _others(old: CorpusPurpose, new: CorpusPurpose) -> list[str]:
+    """Describe how two preparations differ other than by the content of their files."""
     changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
     if old.tokenisers != new.tokenisers:
         changed.append("it was made with other tokenisers")
     if old.tells_unknown != new.tells_unknown:
         changed.append(f"unknown source words are {'' if old.tells_unknown else 'not '}kept distinct for copying")
-    before = {input_file.name: input_file for input_file in old.inputs}
-    changed += [f"the file {now.name} has changed" for now in new.inputs if has_changed(before.get(now.name), now)]
-    return "; ".join(changed)
+    return changed
 
 
 @contextmanager

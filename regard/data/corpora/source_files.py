@@ -1,6 +1,7 @@
 """Input files of a preparation: their state when it began, and whether they have changed since."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from pydantic import BaseModel
 
@@ -41,3 +42,24 @@ def has_changed(before: InputFile | None, now: InputFile) -> bool:
     if before is None or before.modified == now.modified:
         return before is not None and before.size != now.size
     return before.size != now.size or before.checksum not in ("", file_checksum(file_of(now.name)))
+
+
+def changed_files(before: Sequence[InputFile], now: Sequence[InputFile]) -> list[str]:
+    """Return the names of the files whose content changed; files that are gone cannot have changed."""
+    known = {input_file.name: input_file for input_file in before}
+    return [input_file.name for input_file in now if has_changed(known.get(input_file.name), input_file)]
+
+
+def refuse_other_sources(folder: Path, what: str, others: Sequence[str], files: Sequence[str]) -> None:
+    """Refuse a folder that was prepared differently, as `others` say, or from `files` that have changed since."""
+    if others:
+        differences = "; ".join([*others, *(f"the file {name} has changed" for name in files)])
+        raise Fault(
+            f"{folder} holds {what} prepared from something else: {differences}. "
+            "Name another folder as data.prepared, or delete this one."
+        )
+    if files:
+        raise Fault(
+            f"The file {files[0]} has changed since {folder} was prepared from it. Put it back as it was, or move it "
+            "away to continue with what was prepared; to learn from it as it is now, begin another run."
+        )

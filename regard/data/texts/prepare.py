@@ -29,7 +29,7 @@ from regard.base.progress import Progress, Remark, silent
 from regard.base.recipe import differences
 from regard.data.corpora.hashes import hash_folded
 from regard.data.corpora.prepared import check_free, lock_folder, remove_leftovers
-from regard.data.corpora.source_files import InputFile, has_changed, input_of, with_checksums
+from regard.data.corpora.source_files import InputFile, changed_files, input_of, refuse_other_sources, with_checksums
 from regard.data.corpora.text import file_of
 from regard.data.examples import Amount
 from regard.data.generated.corpora import generated_lines
@@ -229,30 +229,25 @@ def _claim(layout: _Layout, purpose: TextPurpose, remark: Remark, is_own: bool) 
     made from it; then `is_own` is True.
     """
     stored = read_record(TextPurpose, layout.purpose) if layout.purpose.is_file() else None
-    changes = _changes(stored, purpose, is_own) if stored else []
-    if stored is None or (changes and not _is_finished(stored.options, layout)):
+    others = _others(stored, purpose, is_own) if stored else []
+    files = changed_files(stored.inputs, purpose.inputs) if stored else []
+    if stored is None or ((others or files) and not _is_finished(stored.options, layout)):
         layout.clear()
         write_record(layout.purpose, purpose.model_copy(update={"inputs": with_checksums(purpose.inputs)}))
         return
-    if changes:
-        raise Fault(
-            f"{layout.folder} holds text prepared from something else: {'; '.join(changes)}. "
-            "Name another folder as data.prepared, or delete this one."
-        )
+    refuse_other_sources(layout.folder, "text", others, files)
     for name in {input_file.name for input_file in stored.inputs} - {input_file.name for input_file in purpose.inputs}:
         remark(f"{name} no longer exists; continuing with what was prepared from it.")
 
 
-def _changes(stored: TextPurpose, purpose: TextPurpose, is_own: bool) -> list[str]:
-    """Describe how the sources of two preparations differ."""
-    before = {input_file.name: input_file for input_file in stored.inputs}
+def _others(stored: TextPurpose, purpose: TextPurpose, is_own: bool) -> list[str]:
+    """Describe how two preparations differ other than by the content of their files."""
     changes = [f"data.{difference}" for difference in differences(stored.options, purpose.options)]
     if purpose.given != stored.given and not is_own:
         changes.append("it was made with another tokeniser")
     if purpose.format != stored.format:
         changes.append("it was made by another version of regard")
-    changed = (input_file.name for input_file in purpose.inputs if has_changed(before.get(input_file.name), input_file))
-    return changes + [f"the file {name} has changed" for name in changed]
+    return changes
 
 
 def _phrases(options: LanguageData, layout: _Layout) -> list[set[Pair]]:

@@ -45,9 +45,9 @@ def back_off(counts: NgramCounts, begin: int, possible: Possible, fallback: bool
         α(h) = D · |{w : hw occurs}| / c(h) / (1 − Σ p(w | h')),    the sum over the same w,
 
     with one D = t₁ / (t₁ + 2 t₂) for each order, t₁ and t₂ being the numbers of n-grams that occur once and twice.
-    The discount of single words is shared by all V. A context after which everything was seen keeps its counts whole, as
-    single words do where rare ones count as the unknown word. Katz, in contrast, discounts only rare counts, by Good and
-    Turing's estimate.
+    The discount of single words is shared by all V. A context after which everything was seen keeps its counts whole;
+    so do single words where rare ones count as the unknown word. Katz, in contrast, discounts only rare counts, by Good
+    and Turing's estimate.
     """
     trie, suffixes = counts.trie, [np.zeros(0, np.int64), *counts.trie.suffixes()]
     probabilities: list[Chances] = []

@@ -149,7 +149,7 @@ def test_a_folder_is_prepared_and_a_change_inside_it_noticed(parts: Path, tmp_pa
     assert prepared.cleaning.read == 50
     assert prepared.source.decode(prepared.train.tokens("source", 0).tolist()) == "The number 0."
     (parts / "train-parts" / "Statmt-news-9.eng.gz").write_bytes(b"other")
-    with pytest.raises(Fault, match=r"the file .*Statmt-news-9\.eng\.gz has changed"):
+    with pytest.raises(Fault, match=r"The file .*Statmt-news-9\.eng\.gz has changed"):
         prepare(options, tmp_path / "prepared")
 
 

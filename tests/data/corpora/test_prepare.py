@@ -202,7 +202,7 @@ def test_a_corpus_without_checksums_is_opened_with_a_remark(files: Path, tmp_pat
     assert "prepared by an older version of regard without checksums" in remarks[1]
     with (files / "b.tsv").open("a") as file:
         file.write("one more\tmais um\n")
-    assert f"the file {files / 'b.tsv'} has changed" in refusal(options, folder)
+    assert f"The file {files / 'b.tsv'} has changed" in refusal(options, folder)
 
 
 def test_what_an_older_version_prepared_is_opened_and_its_equal_weights_mean_none(files: Path, tmp_path: Path) -> None:
@@ -325,9 +325,9 @@ def test_a_folder_of_something_else_is_refused(files: Path, tmp_path: Path) -> N
     assert "Name another folder as data.prepared, or delete this one." in other
     whole = (files / "b.tsv").read_bytes()
     (files / "b.tsv").write_bytes(whole.replace(b"word 1\t", b"word 0\t"))
-    assert f"the file {files / 'b.tsv'} has changed" in refusal(options_for(files), folder)
+    assert f"The file {files / 'b.tsv'} has changed" in refusal(options_for(files), folder)
     (files / "b.tsv").write_bytes(whole + b"\n")
-    assert f"the file {files / 'b.tsv'} has changed" in refusal(options_for(files), folder)
+    assert f"The file {files / 'b.tsv'} has changed" in refusal(options_for(files), folder)
     assert "text holds other files" in refusal(options_for(files), files)
     assert "cannot be created" in refusal(options_for(files), files / "a.en" / "prepared")
 

@@ -163,7 +163,7 @@ def test_a_split_that_is_given_but_empty_is_refused(tmp_path: Path) -> None:
 
 def test_another_text_is_not_prepared_into_the_same_folder(tmp_path: Path) -> None:
     prepared(tmp_path)
-    with pytest.raises(Fault, match=r"prepared from something else: .*train.txt has changed"):
+    with pytest.raises(Fault, match=r"The file .*train.txt has changed"):
         prepared(tmp_path, "a b c\n")
     with pytest.raises(Fault, match=r"prepared from something else: data.blank_lines was false and is now true"):
         prepared(tmp_path, blank_lines=True)
