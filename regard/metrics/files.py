@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+from unicodedata import is_normalized
 
 from regard.base.faults import Fault
 from regard.base.figures import quantity
@@ -120,7 +121,9 @@ def remarks(
     tokenise: str | None = None,
     language: str = "",
 ) -> list[str]:
-    """Return remarks on files that look tokenised or are identical, and on metrics not made for the language."""
+    """Return remarks on files that look tokenised, are identical or are not in NFC, and on metrics not made for the
+    language.
+    """
     identical = [name for name, lines in texts.references.items() if lines == texts.hypotheses]
     notes = [f"{texts.name} holds the same lines as its reference {name}; is it the right file?" for name in identical]
     files = {texts.name: texts.hypotheses, **texts.references}
@@ -129,7 +132,17 @@ def remarks(
         if against.hypotheses == texts.hypotheses:
             notes.append(f"{against.name} holds the same lines as {texts.name}, so there is no difference to test.")
     tokenised = (tokenised_remark(name, lines, metrics, tokenise) for name, lines in files.items())
-    return [*notes, *filter(None, tokenised), *language_remarks(language, metrics, tokenise)]
+    composed = (_composed_remark(name, lines) for name, lines in files.items())
+    return [*notes, *filter(None, composed), *filter(None, tokenised), *language_remarks(language, metrics, tokenise)]
+
+
+def _composed_remark(name: str, lines: Sequence[str]) -> str | None:
+    """Return a remark if some lines are not in NFC, in which `regard evaluate` reads them."""
+    count = sum(not is_normalized("NFC", line) for line in lines)
+    if not count:
+        return None
+    have = f"{quantity(count, 'line')} of {name} {'is' if count == 1 else 'are'} not in Unicode's composed form (NFC)"
+    return f"{have}, so letters that look equal may not match; normalise the files."
 
 
 def score_texts(

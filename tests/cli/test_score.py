@@ -10,6 +10,7 @@ from codecs import BOM_UTF8
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 import sacrebleu
@@ -232,6 +233,18 @@ def test_odd_files_are_remarked_on(capsys: Captured) -> None:
     assert "ref holds the same lines as its reference ref; is it the right file?" in capsys.readouterr().err
     assert main(["score", "--hypothesis", "good", "--reference", "ref", "--metric", "exact"]) == 0
     assert capsys.readouterr().err == "scoring 1 of 1\n"
+
+
+def test_letters_in_two_forms_are_remarked_on(capsys: Captured) -> None:
+    lines = ["São João não é só pão", "sem acento"]
+    write("composed", lines)
+    write("apart", [normalize("NFD", line) for line in lines])
+    assert main(["score", "--hypothesis", "composed", "--reference", "apart"]) == 0
+    message = capsys.readouterr().err
+    assert (
+        "1 line of apart is not in Unicode's composed form (NFC), so letters that look equal may not match" in message
+    )
+    assert "of composed" not in message
 
 
 def test_different_numbers_of_lines_are_refused_with_both(capsys: Captured) -> None:
