@@ -15,9 +15,10 @@ from typing import Any, TextIO
 from regard.base.faults import Fault, printable
 from regard.base.files import finite
 from regard.base.progress import Progress
-from regard.viewing.written import holds_numbers, table_lines
+from regard.viewing.written import cell_len, holds_numbers, table_lines
 
 _PATIENCE = 10.0  # seconds between two plain lines of progress
+_NARROWEST = 24  # columns of the terminal that a column of long texts needs at least
 
 
 class NoOutput(io.TextIOBase):
@@ -139,12 +140,35 @@ def _count(done: int, total: int | None) -> str:
 
 
 def say_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table to standard output: ruled and wrapped on a terminal, plain aligned lines elsewhere."""
+    """Print a table to standard output: plain aligned lines, or on a terminal ruled and wrapped.
+
+    On a terminal that is too narrow for its numbers, each row is printed as a block with a line for each column.
+    """
     rows = [[printable(cell) for cell in row] for row in rows]
     if is_live(sys.stdout):
-        _say_drawn_table(columns, rows)
+        if _narrowest(columns, rows) <= terminal_width():
+            _say_drawn_table(columns, rows)
+        else:
+            _say_blocks(columns, rows)
     else:
         for line in table_lines(columns, rows):
+            print(line)
+
+
+def _narrowest(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the columns of the terminal that a table needs if no number is broken and long texts are wrapped."""
+    needed = 0
+    for place, column in enumerate(columns):
+        widest = max((cell_len(cell) for cell in [column, *(row[place] for row in rows)]), default=0)
+        needed += widest if holds_numbers(rows, place) else min(widest, _NARROWEST)
+    return needed + 3 * len(columns) - 1  # with the space around and between the columns
+
+
+def _say_blocks(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    for number, row in enumerate(rows):
+        if number:
+            print()
+        for line in table_lines(["", ""], list(zip(columns, row, strict=True)))[1:]:
             print(line)
 
 
@@ -156,7 +180,10 @@ def _say_drawn_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if holds_numbers(rows, place) else "left", overflow="fold")
+        if holds_numbers(rows, place):
+            table.add_column(column, justify="right", no_wrap=True)
+        else:
+            table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
     Console().print(table)

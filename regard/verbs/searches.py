@@ -24,6 +24,8 @@ def _check_search(options: dict[str, Any], info: ValidationInfo) -> dict[str, An
     names: Names = info.context or JSON
     if clash := [name for name in options if name in _NAMED]:
         raise Fault(names.fill("'{option}' has its own field; give it there, not in {search}.", option=clash[0]))
+    if unknown := {name: value for name, value in options.items() if name not in DecodingOptions.model_fields}:
+        check(DecodingOptions, unknown, "the search")  # refuses them, with suggestions from all options of a search
     check(_SEARCH, options, "the search")
     return options
 

@@ -196,6 +196,7 @@ def test_split_sentences_may_be_switched_off(client: httpx.Client) -> None:
         ({"sample": {"temprature": 1}}, "sample has no 'temprature'; did you mean 'temperature'?"),
         ({"search": {"beam": 2}}, "'beam' has its own field"),
         ({"search": {"grups": 2}}, "the search has no 'grups'; did you mean 'groups'?"),
+        ({"search": {"length_penality": 2}}, "the search has no 'length_penality'; did you mean 'length_penalty'"),
         ({"search": {"longest_extra": 0}}, "longest_extra is 0, expected 1 or more"),
         ({"channel_weight": 2.0}, "'channel_weight' has no effect without 'channel'"),
         ({"channel": "nobody"}, "There is no model 'nobody' here"),
