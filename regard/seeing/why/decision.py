@@ -45,8 +45,8 @@ class Question:
 def chosen_places(written: Words, place: int | None, word: str | None) -> list[int]:
     """Return the places of the tokens to explain: a place, all tokens of a word, or the last token before the end.
 
-    A word that occurs several times is the first of them, or the one at a place that is given too. `written` ends with
-    the end token.
+    That last token has a letter or a digit if any of them has: a full stop explains little. A word that occurs several
+    times is the first of them, or the one at a place that is given too. `written` ends with the end token.
     """
     count = len(written.tokens)
     if place is not None and not 0 <= place < count:
@@ -60,7 +60,10 @@ def chosen_places(written: Words, place: int | None, word: str | None) -> list[i
         if place is not None and (home := written.places[place]) not in found:
             raise Fault(f"Token {place + 1} of the output belongs to '{written.words[home]}', not to '{word}'.")
         return [number for number, own in enumerate(written.places) if own == home]
-    return [max(0, count - 2)] if place is None else [place]
+    if place is not None:
+        return [place]
+    spelled = [number for number, token in enumerate(written.tokens[:-1]) if any(map(str.isalnum, token))]
+    return [spelled[-1] if spelled else max(0, count - 2)]
 
 
 def name_chosen(written: Words, places: Sequence[int], word: str | None) -> str:

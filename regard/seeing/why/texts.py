@@ -76,7 +76,7 @@ def refuse_counting_classifier(model: Loaded) -> None:
 
 
 def ask_tagger(model: Loaded, text: str, output: str | None, place: int | None, word: str | None = None) -> Question:
-    """Return the question why a tagger gives a word its tag; by default the last word."""
+    """Return the question why a tagger gives a word its tag; by default the last one with a letter or digit."""
     task, network = model.task, model.task.model
     batch = _read(task, text)
     words = list(batch.sentences[0].words)

@@ -136,7 +136,7 @@ class DecisionRequest(VerbRequest):
         default=None, description="For translators: the output, by the names of its tokens."
     )
     place: Count | None = Field(
-        default=None, description="The token of the output, counted from 1; by default the last."
+        default=None, description="The token of the output, counted from 1; by default the last with a letter."
     )
     word: Phrase | None = Field(
         default=None, description="The word of the output; with a place, the one that this token belongs to."
