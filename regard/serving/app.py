@@ -61,11 +61,8 @@ def app_of(
     counts, options = counts or Metrics(), options or ServingOptions()
     catalogue = Catalogue(models, options, counts)
     service = Service(catalogue)
-    for name in catalogue.sharing_shortlists:
-        warn(
-            f"{name} has a shortlist, which the sentences of a batch share, so an answer occasionally depends on "
-            "other requests at the same time."
-        )
+    for clause in catalogue.dependences:
+        warn(f"{clause}, so an answer occasionally depends on other requests at the same time.")
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

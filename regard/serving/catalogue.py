@@ -53,12 +53,18 @@ class Catalogue:
         self.detector = Detector(self.codes)
 
     @property
-    def sharing_shortlists(self) -> list[str]:
-        """Names of the models whose outputs may depend on the other sentences of a batch."""
-        sharing = {
-            name: [engine.shares_shortlist for engine in model.exports] for name, model in self.translators.items()
-        }
-        return [name for name, shares in sharing.items() if any(shares)]
+    def dependences(self) -> list[str]:
+        """For each model whose outputs may depend on other requests, a clause that says why."""
+        clauses = []
+        for name, model in self.translators.items():
+            if any(engine.shares_shortlist for engine in model.exports):
+                clauses.append(f"{name} has a shortlist, which the sentences of a batch share")
+            if len(model.exports) > 1:
+                clauses.append(
+                    f"{name} translates single sentences with ONNX and several with CTranslate2, "
+                    "which round differently"
+                )
+        return clauses
 
     def close(self) -> None:
         """End every thread. All requests are answered or cancelled by now, so little work is left."""

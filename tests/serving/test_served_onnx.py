@@ -121,6 +121,15 @@ def both_served(both: Path) -> Iterator[httpx.Client]:
         yield client
 
 
+def test_an_operator_is_told_that_two_exports_round_differently(both: Path, folder: Path) -> None:
+    remarks: list[str] = []
+    make_app([both, folder], warn=remarks.append)
+    (remark,) = remarks
+    assert remark.startswith("exports translates single sentences with ONNX and several with CTranslate2")
+    make_app([both], warn=remarks.append, engine="ctranslate2")
+    assert len(remarks) == 1
+
+
 def test_both_exports_are_named_and_one_can_be_taken_for_all(both_served: httpx.Client, both: Path) -> None:
     (model,) = both_served.get("/v1/models").json()["models"]
     assert model["engines"] == ["ctranslate2", "onnx", "torch"]
