@@ -124,8 +124,9 @@ def _generated_states(
     if side == "decoder":
         refuse_decoderless(model.task)
     corpus, is_turned = corpus_for(model, language, side)
-    progress("generating", 0, None)
+    progress("generating", 0, count)
     pairs = unlearnt_pairs(corpus, count)
+    progress("generating", len(pairs), len(pairs))
     if side == "decoder":
         return decoder_states(model.task, [pair[::-1] if is_turned else pair for pair in pairs], progress)
     return encoder_states(model.task, [_side_of(pair, is_turned) for pair in pairs], progress)

@@ -45,7 +45,7 @@ def read_lines(
         raw, first = islice(raw_lines(path, part.start), part.count), part.first + 1
     while lines := _take(raw, _TAKEN):
         if first == 1:
-            tell_of_mark(lines, str(path))
+            tell_of_beginning(lines, str(path))
         yield from decode_block(b"".join(lines), str(path), first, normal, encoding)
         first += len(lines)
 
@@ -54,7 +54,7 @@ def read_stream(stream: Iterable[bytes], name: str, normal: bool = True) -> Iter
     """Yield the lines of an open stream as they arrive; in NFC if `normal`."""
     for number, line in enumerate(stream, 1):
         if number == 1:
-            tell_of_mark([line], name)
+            tell_of_beginning([line], name)
         yield from decode_block(line, name, number, normal)
 
 
@@ -124,10 +124,15 @@ def _skip(stream: BufferedIOBase, count: int) -> None:
         count -= len(block)
 
 
-def tell_of_mark(lines: list[bytes], name: str) -> None:
-    """Warn if a text, given its first lines, begins with a byte order mark."""
+def tell_of_beginning(lines: list[bytes], name: str) -> None:
+    """Warn if a text, given its first lines, begins with a byte order mark or ends its lines with carriage returns."""
     if lines and lines[0].startswith(BOM_UTF8):
         _LOG.warning(f"{name} begins with a byte order mark, which is dropped")
+    if len(lines) == 1 and lines[0].count(b"\r") > 1 and not lines[0].endswith(b"\n"):
+        _LOG.warning(
+            f"{name} is one line with carriage returns in it; if these end its lines, convert it: "
+            f"tr '\\r' '\\n' < {name} > FILE"
+        )
 
 
 def decode_block(block: bytes, name: str, first: int, normal: bool = True, encoding: str = "utf-8") -> list[str]:

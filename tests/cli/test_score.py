@@ -56,6 +56,15 @@ def test_a_byte_order_mark_is_left_out_and_told_of(capsys: Captured) -> None:
     assert (message.err.count(f"good {marked}"), message.err.count(f"ref {marked}")) == (1, 1)
 
 
+def test_lines_that_only_carriage_returns_end_are_told_of(capsys: Captured) -> None:
+    Path("old").write_bytes(b"Eu vejo.\rEu leio.\r")
+    Path("one").write_bytes(b"Eu vejo.\r\n")
+    assert main(["score", "--hypothesis", "old", "--reference", "one"]) == 0
+    message = capsys.readouterr().err
+    assert "old is one line with carriage returns in it; if these end its lines, convert it: tr" in message
+    assert "one is one line" not in message
+
+
 def refused(capsys: Captured, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> str:
     assert main(["score", "--hypothesis", hypothesis, "--reference", reference, *arguments]) == 2
     message = capsys.readouterr()

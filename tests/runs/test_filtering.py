@@ -191,6 +191,16 @@ def test_the_command_compares_sentence_vectors(trained: Path, tmp_path: Path) ->
     assert len(set(cosines)) > 20
 
 
+def test_an_output_that_cannot_be_written_is_refused_before_scoring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("\t".join(GOOD) + "\n", encoding="utf-8")
+    monkeypatch.setattr("regard.runs.filtering.filtering._score", lambda *arguments: pytest.fail("it was scored"))
+    assert main(["data", "filter", str(pairs), "-o", "/proc/kept.tsv", "--languages", "en-pt"]) == 2
+    assert "/proc" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -20,7 +20,7 @@ from regard.data.corpora.forms import read_form
 from regard.data.corpora.options import TAB, Corpus
 from regard.data.corpora.tables import USUAL_COLUMNS, is_table, read_table, table_files
 from regard.data.generated.corpora import generate
-from regard.data.lines import decode_block, first_lines, raw_lines, read_lines, tell_of_mark
+from regard.data.lines import decode_block, first_lines, raw_lines, read_lines, tell_of_beginning
 from regard.data.tables.columns import Column, Part, columns_in_words, parse_columns
 from regard.data.tables.formats import NAMES, TableKind, is_json_object, kind_by_name
 from regard.data.tables.headers import looks_like_header
@@ -137,7 +137,7 @@ def _read_part(corpus: Corpus, size: int) -> Iterator[Chunk]:
             return
         if first == 1:
             for lines, name in zip(parts, corpus.names, strict=True):
-                tell_of_mark(lines, name)
+                tell_of_beginning(lines, name)
             if not is_made and corpus.pairs is not None:
                 _tell_of_columns(parts[0][0], corpus.pairs, separator)
         yield Chunk(corpus.names, first, counts[0], tuple(b"".join(part) for part in parts), separator, unit)

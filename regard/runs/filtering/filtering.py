@@ -66,17 +66,12 @@ def filter_pairs(
     count = sum(1 for _ in read_pairs(corpus))
     if not count:
         raise Fault(f"{corpus.names[0]} has no pairs.")
-    scores, is_empty = _score(corpus, criteria, count, progress)
-    chosen = choose(scores, is_empty, rule)
-    if not chosen.kept.any():
-        why = ", ".join(f"{reason} {dropped:,}" for reason, dropped in chosen.counts().items() if dropped)
-        raise Fault(
-            f"No pair of {corpus.names[0]} would be left, so nothing is written (dropped: {why}); check the languages "
-            "of both sides and the limits."
-        )
-    wanted = _near_border(chosen, scores, rule, examples)
-    shown: dict[int, Example] = {}
-    with whole_file(out) as file:
+    with whole_file(out) as file:  # refused before pairs are scored, which may take hours
+        scores, is_empty = _score(corpus, criteria, count, progress)
+        chosen = choose(scores, is_empty, rule)
+        _refuse_none(chosen, corpus)
+        wanted = _near_border(chosen, scores, rule, examples)
+        shown: dict[int, Example] = {}
         for number, pair in enumerate(_stripped(corpus)):
             values = {name: float(column[number]) for name, column in scores.items()}
             if number in wanted:
@@ -87,6 +82,7 @@ def filter_pairs(
                 file.write(("\t".join(columns) + "\n").encode())
             if number % _AT_ONCE == 0:
                 progress("writing pairs", number, count)
+        progress("writing pairs", count, count)
     found = [shown[number] for number in wanted]
     return Filtered(
         count,
@@ -95,6 +91,16 @@ def filter_pairs(
         [example for example in found if example.reason is None],
         [example for example in found if example.reason is not None],
     )
+
+
+def _refuse_none(chosen: Chosen, corpus: Corpus) -> None:
+    """Refuse a choice that keeps no pair."""
+    if not chosen.kept.any():
+        why = ", ".join(f"{reason} {dropped:,}" for reason, dropped in chosen.counts().items() if dropped)
+        raise Fault(
+            f"No pair of {corpus.names[0]} would be left, so nothing is written (dropped: {why}); check the languages "
+            "of both sides and the limits."
+        )
 
 
 def _stripped(corpus: Corpus) -> Iterator[tuple[str, str]]:
