@@ -212,6 +212,8 @@ def train_table(
 
     A new run that learns by steps is planned to fit the allowance of time; any other run is only stopped by it.
     """
+    if ranks.size == 1 and not (resume or overwrite):
+        RunFolder(folder).refuse_run()  # of several ranks, a faster one may already have made it
     planned = runs.planned_settings(RunFolder(folder)) if resume else []
     whole = apply_settings(table, [*planned, *settings])
     recipe = resolve_in(folder, apply_settings(whole, _open_pieces(whole, folder, resume, ranks.size)), resume)

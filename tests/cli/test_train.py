@@ -279,7 +279,11 @@ def test_a_run_is_not_trained_over_by_mistake(trained: Path, capsys: pytest.Capt
     before = {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()}
     arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", trained)
     assert main(arguments) == 2
-    assert "already holds a run. Give --resume to continue it or --overwrite to replace it" in say(capsys)
+    message = say(capsys)
+    assert (
+        message
+        == f"regard: {trained} already holds a run. Give --resume to continue it or --overwrite to replace it.\n"
+    )
     assert main([*arguments, "--resume", "--overwrite"]) == 2
     assert {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()} == before
 

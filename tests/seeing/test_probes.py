@@ -147,7 +147,7 @@ def test_rare_classes_are_left_out_with_a_remark() -> None:
     task = word_task(made_states([*sentences, odd], {}), "tags", remarks.append)
     assert task.classes == sorted(CLASSES)
     assert task.labels[-5:].tolist() == [-1] * 5
-    assert remarks == ["tags: 1 of 4 classes have fewer than 20 examples and are left out."]
+    assert remarks == ["tags: 1 of 4 classes has fewer than 20 examples and is left out."]
 
 
 @pytest.mark.parametrize(

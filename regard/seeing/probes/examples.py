@@ -54,7 +54,8 @@ def word_task(states: WordStates, what: str, remark: Remark = ignore_remark) -> 
             f"{len(classes) or 'none'}; give more sentences, or leave {what} out of --what."
         )
     if rare := len(counts) - len(classes):
-        remark(f"{what}: {rare} of {len(counts)} classes have fewer than {FEWEST} examples and are left out.")
+        have, are = ("has", "is") if rare == 1 else ("have", "are")
+        remark(f"{what}: {rare} of {len(counts)} classes {have} fewer than {FEWEST} examples and {are} left out.")
     numbers = {label: number for number, label in enumerate(classes)}
     return WordTask(what, classes, torch.tensor([numbers.get(label or "", NOTHING) for label in labels]))
 
