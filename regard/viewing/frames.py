@@ -221,7 +221,7 @@ def frames_lines(
         lines.append(f"{'':{margin}} … {len(looks.rows) - _MOST_ROWS} more")
     seconds = f"{looks.duration:.2f} s"
     lines.append(f"{'':{margin}} 0{'':{max(1, cells - len(seconds) - 1)}}{seconds}")
-    return [*lines, fit_text(f"{'':{margin}} {legend_of_shades()}", width)]
+    return [*lines, legend_of_shades(margin + 1, width)]
 
 
 class FramesDrawing(HeadsDrawing):

@@ -267,7 +267,7 @@ def matrix_lines(matrix: Matrix, width: int, colour: bool) -> list[str]:
             lines.append(f"{'':{margin}} {part.gap.join(centred)}".rstrip())
         for name, weights in zip(names, matrix.weights, strict=True):
             lines.append(f"{name} {part.gap.join(_shade(weights, part, colour))}".rstrip())
-    return [*lines, fit_text(f"{'':{margin}} {legend_of_shades()}", width)]
+    return [*lines, legend_of_shades(margin + 1, width)]
 
 
 def _parts(words: list[str], room: int) -> Iterator[_Part]:

@@ -195,7 +195,7 @@ def memory_lines(use: MemoryUse, width: int, colour: bool) -> list[str]:
             for slot in use.slots:
                 cells = [_cell(weights[step, slot], ink if colour else "") for step in steps]
                 lines.append(f"{slot:>{_NUMBER}} {''.join(cells)}")
-    return [*lines, fit_text(f"{'':{_NUMBER}} {legend_of_shades()}", width)]
+    return [*lines, legend_of_shades(_NUMBER + 1, width)]
 
 
 def _cell(weight: float, ink: str) -> str:

@@ -178,7 +178,7 @@ def strip_lines(
         name = fit_text(name, margin)
         ink = " ".join(shade_of(float(weight)) * cells for weight in row_weights)
         lines.append(fit_text(f"{' ' * (margin - cell_len(name))}{name} {ink}", width))
-    return [*lines, fit_text(f"{'':{margin}} {legend_of_shades()}", width)]
+    return [*lines, legend_of_shades(margin + 1, width)]
 
 
 def _beside(margin: int, frames: Iterable[str]) -> str:

@@ -71,9 +71,10 @@ def shade_of(weight: float) -> str:
     return next((shade for least, shade in reversed(SHADES.items()) if weight >= least), DOT)
 
 
-def legend_of_shades() -> str:
-    """Return a legend of the shades."""
-    return "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
+def legend_of_shades(margin: int, width: int) -> str:
+    """Return a legend of the shades behind a margin, which shrinks where the terminal is narrow."""
+    legend = "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
+    return fit_text(" " * min(margin, max(0, width - cell_len(legend))) + legend, width)
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -38,6 +38,13 @@ def test_the_crossing_of_adjective_and_noun_is_plain_to_see():
     ]
 
 
+@pytest.mark.parametrize("width", [36, 40, 44])
+def test_the_legend_is_whole_on_a_narrow_terminal(width: int):
+    legend = matrix_lines(crossing(), width, colour=False)[-1]
+    assert legend.strip() == "░ ≥ 0.1  ▒ ≥ 0.3  ▓ ≥ 0.5  █ ≥ 0.75"
+    assert len(legend) <= width
+
+
 def test_words_that_do_not_fit_level_are_written_downwards():
     lines = matrix_lines(crossing(), 24, colour=False)
     assert lines[1:7] == [
