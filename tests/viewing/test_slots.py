@@ -35,7 +35,7 @@ def test_a_terminal_has_a_line_for_each_slot_and_more_ink_where_a_head_is() -> N
     write = lines.index("write, steps 1 to 3, slot by slot")
     assert lines[write + 1 : write + 4] == ["   18 ▓··", "   19 ·▓·", "    0 ··▓"]
     narrow = memory_lines(stepping(), 8, colour=False)
-    assert [line for line in narrow if line.endswith("…")] == ["10 01:…", *["read, s…", "write,…"] * 2, "      ░…"]
+    assert [line for line in narrow if line.endswith("…")] == ["10 01:…", *["read, s…", "write,…"] * 2, "░ ≥ 0.1…"]
     assert any("\x1b[33m▓" in line for line in memory_lines(stepping(), 60, colour=True))
 
 
