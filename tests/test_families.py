@@ -4,13 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toys import TOYS
 
 from regard.base.faults import Fault
 from regard.base.places import find_place
+from regard.base.progress import ignore_remark, silent
 from regard.families import FAMILIES, check_recipe, recipe_class
 from regard.families.abilities import ADDRESS, COMMAND, METHOD, needs, verbs_of
 from regard.promises.capabilities import OWN_VERBS, verbs_by_capabilities
 from regard.promises.capabilities import VERBS as VERB_TABLE
+from regard.runs.open import open_run
 from regard.tasks import TASKS
 
 PAIRS = {"data": {"train": ["a.en", "a.pt"]}}
@@ -128,3 +131,16 @@ def test_what_a_model_cannot_do_is_refused_with_the_verb_to_use(family: str, tas
         with pytest.raises(Fault) as fault:
             needs(recipe, verb, way)
         assert str(fault.value).endswith(f" gives {TASKS[task].gives}{what} {', '.join(verbs)}.")
+
+
+@pytest.mark.parametrize("name", ["gpt", "bert", "bilm"])
+def test_a_model_of_running_text_is_not_begun_without_validation_text(name: str, tmp_path: Path) -> None:
+    table = TOYS[name].table(tmp_path) | {"family": name}
+    del table["data"]["valid"]
+    with pytest.raises(
+        Fault, match=r"no validation text; name files as data.valid, or hold lines .* data.hold_out=0.05"
+    ):
+        open_run(check_recipe(table), tmp_path / "run", False, silent, ignore_remark)
+    assert not (tmp_path / "run").exists()
+    table["data"]["hold_out"] = 0.25
+    open_run(check_recipe(table), tmp_path / "run", False, silent, ignore_remark)
