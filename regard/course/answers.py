@@ -50,7 +50,8 @@ def _numbers(text: str) -> list[float]:
     """Return what a number may mean: of point and comma, one is the decimal sign and the other groups digits."""
     found = []
     for decimal, group in (".,", ",."):
-        plain = re.sub(rf"(?<=\d){re.escape(group)}(?=\d{{3}}(\D|$))", "", text).replace(decimal, ".")
+        is_grouped = re.fullmatch(rf"[+-]?[1-9]\d{{0,2}}([{group}]\d{{3}})+([{decimal}]\d*)?", text)
+        plain = (text.replace(group, "") if is_grouped else text).replace(decimal, ".")
         if _NUMBER.fullmatch(plain):
             found.append(float(plain))
     return found

@@ -7,6 +7,7 @@ from regard.course.sources import LANGUAGES, Exercise, ExercisePart, Language, l
 
 NUMBER = Exercise(name="weight", kind="number", answer=0.665, tolerance=0.006)
 LARGE = Exercise(name="scores", kind="number", answer=4194304)
+DIVISOR = Exercise(name="divisor", kind="number", answer=64)
 CHOICE = Exercise(name="why", kind="choice", answer="c")
 CHOICES = Exercise(name="which", kind="choices", answer=["a", "c"])
 OPTION = Exercise(name="wider", kind="option", answer="--beam 5 --top-p 0.9")
@@ -29,6 +30,7 @@ OPTION = Exercise(name="wider", kind="option", answer="--beam 5 --top-p 0.9")
                 "4\N{NO-BREAK SPACE}194\N{NO-BREAK SPACE}304",
             )
         ),
+        *((DIVISOR, answer) for answer in ("64", "64,000", "064")),
         *((CHOICE, answer) for answer in ("c", "C", " с ", ["c"])),
         *((CHOICES, answer) for answer in (["a", "c"], ["c", "a", "a"], ("А", "С"))),
         *(
@@ -53,6 +55,7 @@ def test_right_answers_are_accepted(exercise: Exercise, answer: str) -> None:
             for answer in (0.65, "0.658", "665", "-0.665", "\N{MINUS SIGN}0,665", "0.665%", "3/2", "1e400")
         ),
         *((LARGE, answer) for answer in ("4194303", "4,194", "4.194")),
+        *((DIVISOR, answer) for answer in ("0.064", "0,064", "00,064")),
         *((CHOICE, answer) for answer in ("a", "", ["a", "c"])),
         *((CHOICES, answer) for answer in ("a", ["a"], ["a", "b", "c"])),
         *((OPTION, answer) for answer in ("--beam 5", "--beam 4 --top-p 0.9", "--beam 5 --top-p 0.9 --top-k 3")),

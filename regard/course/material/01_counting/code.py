@@ -80,9 +80,13 @@ def three_languages(split, count):
     return {"en": english, "pt": [portuguese[s] for s in english], "ru": [russian[s] for s in english]}
 
 
+def words_of(text):
+    return text.replace(".", " .").replace("?", " ?").split()  # the mark at the end is a word of its own
+
+
 learn, unseen = three_languages("train", 6000), three_languages("valid", 500)
 for language in learn:
-    words = " ".join(learn[language]).split()
+    words = [word for text in learn[language] for word in words_of(text)]
     print(f"{language}: {len(words):6,} words, {len(set(words)):5,} different;  {learn[language][8]}")
 
 # %% orders
@@ -130,7 +134,7 @@ for text in english.generate(["The"], tokens=14, samples=5, sample={"temperature
 # %% sparse
 def grams(texts, n):
     for text in texts:
-        words = ["<s>"] * (n - 1) + text.split() + ["</s>"]
+        words = ["<s>"] * (n - 1) + words_of(text) + ["</s>"]
         yield from (tuple(words[at : at + n]) for at in range(len(words) - n + 1))
 
 
