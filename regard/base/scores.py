@@ -36,7 +36,9 @@ class Score:
 
     @property
     def shown(self) -> str:
-        """Value as shown to people, with its standard deviation."""
+        """Value as shown to people, with its standard deviation; a dash if nothing was there to measure."""
+        if not self.n:
+            return "–"
         deviation = "" if self.deviation is None else f" ± {in_figures(self.deviation, self.digits)}"
         return f"{in_figures(self.value, self.digits)}{deviation}"
 

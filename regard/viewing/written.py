@@ -91,5 +91,5 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
 
 
 def holds_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
-    """Return True if a column holds only numbers, which are aligned to the right."""
-    return bool(rows) and all(row[place][:1].isdigit() or row[place][:1] in ("-", "") for row in rows)
+    """Return True if a column holds only numbers, or dashes for missing ones, which are aligned to the right."""
+    return bool(rows) and all(row[place][:1].isdigit() or row[place][:1] in ("-", "–", "") for row in rows)

@@ -76,6 +76,24 @@ def test_a_student_learns_the_teachers_tags(teacher: Path, capsys: pytest.Captur
     assert main(["answer", "student", "--text", lines[0]]) == 0
 
 
+def test_a_teacher_of_word_pieces_is_measured_by_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = [str(write_tagged(tmp_path / f"{name}.txt", 60, seed)) for seed, name in enumerate(("train", "test"), 1)]
+    recipe = {
+        "family": "bert",
+        "task": "tagging",
+        "data": {"train": files[:1], "test": files[1:], "columns": ["word", "-", "tag"], "scheme": "iob2"},
+        "model": {"layers": 2, "width": 32, "heads": 2, "longest": 64, "letters": {"reader": "none"}},
+        "training": {"steps": 4, "batch_tokens": 256, "validate_every": 4, "save_every": 2},
+    }
+    recipe["data"] |= {"tokeniser": {"kind": "wordpiece", "vocabulary": 60}}
+    regard.train(recipe, out="teacher", quiet=True)
+    assert distilled() == 0
+    (report, _) = json.loads(Path("student/distilled.json").read_text())["rows"]
+    found = {score.metric: score.value for score in regard.evaluate("teacher", split="test", quiet=True)}
+    assert report["scores"]["f1"] == pytest.approx(found["f1"])
+
+
 def test_without_a_text_the_training_sentences_are_taught(teacher: Path) -> None:
     assert distilled("--student", "base") == 0
     by_teacher = taught()

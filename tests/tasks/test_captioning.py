@@ -21,6 +21,7 @@ from regard.console.inputs import example_command
 from regard.data.captions.files import plain_words, read_array, read_captions
 from regard.data.captions.options import CaptionData
 from regard.data.captions.prepare import prepare_captions
+from regard.data.tokenisers.symbols import BEGIN, NAMES, PAD, UNKNOWN
 from regard.families import check_recipe
 from regard.runs.open import open_run
 from regard.runs.train import train
@@ -166,6 +167,18 @@ def test_a_beam_finds_nothing_less_probable_and_scores_what_the_network_gives(fo
     with torch.no_grad():
         scores = model.task.token_scores(model.task.read(["valid-0.jpg"]).writing([tokens]))
     assert float(scores.sum()) == pytest.approx(greedy.score, abs=1e-4)
+
+
+@pytest.mark.parametrize("options", [{"beam": 1}, {"beam": 3}, {"sample": {"seed": 1}}], ids=str)
+def test_no_caption_has_a_token_that_says_nothing(
+    folder: Path, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = regard.load(folder / "run", device="cpu")
+    favoured, logits = torch.zeros(model.task.tokeniser.size), model.task.model.logits
+    favoured[[PAD, UNKNOWN, BEGIN]] = 50.0
+    monkeypatch.setattr(model.task.model, "logits", lambda states: logits(states) + favoured)
+    for caption in model.caption(["valid-0.jpg", "valid-1.jpg"], **options):
+        assert not {NAMES[token] for token in (PAD, UNKNOWN, BEGIN)} & set(caption.words)
 
 
 def test_captions_are_drawn_by_a_seed_and_greedily_at_temperature_zero(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ class SplitReport:
         return [
             [
                 row.name,
-                *(f"{row.scores[metric]:.4g}" for metric in self.metrics),
+                *("–" if isnan(row.scores[metric]) else f"{row.scores[metric]:.4g}" for metric in self.metrics),
                 f"{row.parameters:,}",
                 f"{row.bytes / 1e6:.1f}",
                 *(f"{speed:,.0f}" for speed in row.speeds.values()),

@@ -94,7 +94,7 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
     # Training and evaluation
 
     def learn_from(self, prepared: PreparedTags, recipe: TaggingRecipe) -> None:
-        table = FormTable(prepared.forms, prepared.lexicon, prepared.tokeniser)
+        table = FormTable(prepared.forms, prepared.lexicon, self.tokeniser)
         self._material = {split: TagSource(prepared, split, table) for split in prepared.splits}
         for split, source in self._material.items():
             self._check_length(source.longest, source.most_pieces, f"data.{split} has a sentence")
