@@ -1,7 +1,7 @@
 """Arguments of Python functions: lists of them, and faults in their terms, so that --valid-source is valid_source."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -40,14 +40,24 @@ def naming_arguments(function: Callable[_Given, _Found]) -> Callable[_Given, _Fo
 
 
 def listed_texts(verb: str, texts: Sequence[str]) -> list[str]:
-    """Return texts as a list; refuse a single text, which would be read letter by letter."""
-    if isinstance(texts, str):
-        raise TypeError(f"{verb} takes a list of texts; write {verb}([text])")
-    return list(texts)
+    """Return texts as a list; refuse a single text, which would be read letter by letter, and what is no text."""
+    listed = _listed(verb, "text", texts)
+    for number, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise TypeError(f"texts[{number}] of {verb} is {text!r:.40}, expected a text")
+    return listed
 
 
 def held_items(verb: str, noun: str, items: Sequence[Any]) -> list[Held]:
-    """Return items of any kind as fields of a request; refuse a single one."""
-    if isinstance(items, str | Path | bytes):
+    """Return items of any kind as fields of a request; refuse a single one, and None among them."""
+    listed = _listed(verb, noun, items)
+    for number, item in enumerate(listed):
+        if item is None:
+            raise TypeError(f"{noun}s[{number}] of {verb} is None")
+    return [Held(item) for item in listed]
+
+
+def _listed(verb: str, noun: str, items: Sequence[Any]) -> list[Any]:
+    if isinstance(items, str | Path | bytes) or not isinstance(items, Iterable):
         raise TypeError(f"{verb} takes a list of {noun}s; write {verb}([{noun}])")
-    return [Held(item) for item in items]
+    return list(items)

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from regard.base.faults import Fault
 from regard.base.files import read_bounded, write_file
 from regard.base.parsing import parse_json
-from regard.base.recipe import Options, check
+from regard.base.recipe import Options, check, faults_of
 from regard.base.version import __version__
 
 MOST_BYTES = 2**25  # of a record
@@ -255,7 +255,11 @@ class Edits(Options):
     def load(cls, path: str | Path) -> "Edits":
         """Read a record, whose content need not be trusted."""
         path = Path(path)
-        return edits_from_json(parse_json(read_bounded(path, MOST_BYTES), str(path), MOST_BYTES), str(path))
+        table = parse_json(read_bounded(path, MOST_BYTES), str(path), MOST_BYTES)
+        if not isinstance(table, dict):
+            raise Fault(f"{path} does not hold a record of edits.")
+        with faults_of(path):
+            return check(Edits, table, "the record")
 
 
 def as_edits(edits: Edit | Sequence[Edit] | Edits) -> Edits:
@@ -263,13 +267,6 @@ def as_edits(edits: Edit | Sequence[Edit] | Edits) -> Edits:
     if isinstance(edits, Edits):
         return edits
     return Edits(edits=(edits,) if isinstance(edits, Edit) else tuple(edits))
-
-
-def edits_from_json(table: Any, name: str) -> Edits:
-    """Make the record from parsed JSON; faults begin with `name`."""
-    if not isinstance(table, dict):
-        raise Fault(f"{name} does not hold a record of edits.")
-    return check(Edits, table, name)
 
 
 def _edit_of(number: int, edit: Any) -> Edit:

@@ -54,10 +54,9 @@ def has_graphs(family: str) -> bool:
     return family in _WITH_GRAPHS
 
 
-def refuse_family(family: str) -> None:
-    """Refuse a family that has no ONNX graphs."""
-    if not has_graphs(family):
-        raise Fault(f"ONNX exports need a Transformer, gpt, encoder or bert, but this model is of the family {family}.")
+def no_graphs(family: str) -> Fault:
+    """Return the fault that a family has no ONNX graphs."""
+    return Fault(f"Only a Transformer, gpt, encoder or bert has ONNX graphs; this model is of the family {family}.")
 
 
 def is_export(folder: Path) -> bool:

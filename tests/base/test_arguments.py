@@ -1,11 +1,13 @@
-"""A fault names arguments to Python callers and options to command-line users."""
+"""A fault names arguments to Python callers and options to command-line users; lists of items are lists."""
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import regard
-from regard.base.arguments import naming_arguments
+from regard.base.arguments import held_items, listed_texts, naming_arguments
 from regard.base.faults import Fault, TextFault
 
 
@@ -47,3 +49,29 @@ def test_who_trains_in_python_is_told_of_arguments(tmp_path: Path) -> None:
         regard.train("ngram-ptb", resume=True, overwrite=True)
     with pytest.raises(Fault, match=r"^valid_source and valid_target belong together; give both\.$"):
         regard.train(source="a.en", target="a.pt", valid_source=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentence"),
+    [
+        ("one", r"speak takes a list of texts; write speak\(\[text\]\)"),
+        (None, "speak takes a list of texts"),
+        (["one", 2], r"texts\[1\] of speak is 2, expected a text"),
+    ],
+)
+def test_what_is_no_list_of_texts_is_refused(texts: Any, sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        listed_texts("speak", texts)
+
+
+@pytest.mark.parametrize(
+    ("items", "sentence"),
+    [
+        (5, r"caption takes a list of pictures; write caption\(\[picture\]\)"),
+        (Path("a.png"), "caption takes a list of pictures"),
+        ([np.zeros(2), None], r"pictures\[1\] of caption is None"),
+    ],
+)
+def test_what_is_no_list_of_items_is_refused(items: Any, sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        held_items("caption", "picture", items)

@@ -103,7 +103,7 @@ def test_a_saved_record_is_read_back(tmp_path: Path) -> None:
 def test_records_are_read_strictly(tmp_path: Path, table: Any, sentence: str) -> None:
     path = tmp_path / "edits.json"
     path.write_text(json.dumps(table), encoding="utf-8")
-    with pytest.raises(Fault, match=sentence):
+    with pytest.raises(Fault, match=rf"^{path}.*{sentence}"):
         Edits.load(path)
 
 

@@ -166,7 +166,7 @@ def test_int8_is_close_and_smaller(tmp_path: Path) -> None:
     [
         ("tagging encoder", {"previous_label": True}, "previous_label = true"),
         ("tagging encoder", {"previous_label": False, "letters": {"reader": "lstm"}}, "letters.reader = 'lstm'"),
-        ("rnn", {}, "need a Transformer, gpt, encoder or bert, but this model is of the family rnn"),
+        ("rnn", {}, "Only a Transformer, gpt, encoder or bert has ONNX graphs; this model is of the family rnn"),
         ("rnnlm", {}, "of the family rnnlm"),
     ],
 )

@@ -66,6 +66,8 @@ class _Unreadable(Exception):
 
 
 def _read(text: str, number: int, data: AlgorithmData) -> Examples:
+    if not isinstance(text, str):  # from Python
+        raise TextFault(number, f"it is no text; it must be {form_of(data)}.")
     try:
         examples = _READERS[data.algorithm](text, data)
     except _Unreadable as trouble:
@@ -94,13 +96,17 @@ def _read_copy(text: str, data: AlgorithmData) -> Examples:
 
 def _read_repeat(text: str, data: AlgorithmData) -> Examples:
     items, _, repeats = text.rpartition("x")
-    if not re.fullmatch(r"\d{1,4}", repeats.strip()) or int(repeats) == 0:
+    if not re.fullmatch(r"\d{1,4}", repeats.strip()):
         raise _Unreadable("it does not end with the number of copies")
+    if int(repeats) == 0:
+        raise _Unreadable("the number of copies is 0")
     return repeat_example(_items(items, data)[None], int(repeats), data.most_repeats)
 
 
 def _read_recall(text: str, data: AlgorithmData) -> Examples:
-    listed, _, query = text.partition("?")
+    listed, mark, query = text.partition("?")
+    if not mark:
+        raise _Unreadable("there is no ? with the item asked for behind it")
     items, target = [_parts(item, data) for item in listed.split("|")], _parts(query, data)
     places = [place for place, item in enumerate(items[:-1]) if np.array_equal(item, target)]
     if not places:

@@ -17,7 +17,7 @@ from regard.base.extras import importing
 from regard.base.faults import Fault
 from regard.base.files import whole_file, write_file
 from regard.base.version import __version__
-from regard.engines.exported import LISTED, ONNX, write_record
+from regard.engines.exported import LISTED, ONNX, no_graphs, write_record
 from regard.engines.folders import FOLDERS, whole_folder
 from regard.engines.onnx.engine import CANDIDATES, ENCODER, STEP
 from regard.engines.onnx.texts import Build, Parts, text_parts
@@ -57,8 +57,7 @@ def network_of(model: Loaded) -> Transformer:
     """Return the network of a model; refuse one that has no ONNX graphs."""
     network = model.task.model
     if not isinstance(network, Transformer):
-        family = model.recipe.family
-        raise Fault(f"ONNX exports need a Transformer, gpt, encoder or bert, but this model is of the family {family}.")
+        raise no_graphs(model.recipe.family)
     if network.options.encoder != "transformer":
         raise Fault("ONNX exports need a Transformer encoder, and this model has model.encoder = 'recurrent'.")
     if network.options.decoder_cell == "gru":

@@ -10,7 +10,7 @@ from regard.base.faults import Fault
 from regard.base.model_folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.base.parsing import parse_json
 from regard.base.recipe import Options, check, faults_of
-from regard.engines.exported import ONNX, again, is_export, read_export, read_record, refuse_family
+from regard.engines.exported import ONNX, again, has_graphs, is_export, no_graphs, read_export, read_record
 from regard.engines.fast import TextChoice
 
 ABOUT = "about.json"
@@ -84,8 +84,8 @@ def open_text_export(folder: Path, choice: TextChoice, kinds: tuple[Kind, ...]) 
     if choice == "torch" or (choice == "auto" and not is_export(export)):
         return None
     recipe = read_recipe(folder)
-    if not is_export(export):
-        refuse_family(recipe["family"])
+    if not is_export(export) and not has_graphs(recipe["family"]):
+        raise no_graphs(recipe["family"])
     content = read_export(export)
     about = parse_json(content[ABOUT], str(export / ABOUT)) if ABOUT in content else {}
     if not isinstance(about, dict) or about.get("kind") not in kinds:

@@ -229,6 +229,8 @@ class Classification(NetworkTask[PreparedExamples]):
         """Return a text without brackets, the text in them, and the text before them; or two texts separated by a
         tab.
         """
+        if not isinstance(text, str):  # from Python
+            raise TextFault(number, "it is no text.")
         if self.data.has_pairs:
             first, *others = text.split("\t")
             if len(others) != 1:
