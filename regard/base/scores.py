@@ -36,9 +36,7 @@ class Score:
 
     @property
     def shown(self) -> str:
-        """Value as shown to people, with its standard deviation; a dash if nothing was there to measure."""
-        if not self.n:
-            return "–"
+        """Value as shown to people, with its standard deviation."""
         deviation = "" if self.deviation is None else f" ± {in_figures(self.deviation, self.digits)}"
         return f"{in_figures(self.value, self.digits)}{deviation}"
 

@@ -191,7 +191,7 @@ def _score_sentences(loaded: "Model", request: "EvaluationRequest", as_json: boo
 
 
 def _say_scores(scores: "Sequence[Score]", items: str) -> None:
-    rows = [[score.metric, score.shown, str(score.n), score.signature] for score in scores]
+    rows = [[score.metric, score.shown if score.n else "–", str(score.n), score.signature] for score in scores]
     say_table(["metric", "value", items, "signature"], rows)
 
 

@@ -74,6 +74,11 @@ class Demands:
     allowed: Sequence[int] | None = None  # if given, the only tokens besides the end that may be written
     form: "TreeForm | None" = None  # if given, outputs are trees
 
+    @classmethod
+    def without(cls, tokens: Sequence[int]) -> "Demands":
+        """Return the demand that no output has any of these tokens."""
+        return cls(forbidden=[[token] for token in tokens])
+
     @property
     def wanted(self) -> list[list[Wanted]]:
         """Phrases required of each sentence, without duplicates."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault, TextFault
 from regard.decoding.beam import search_in_parts
+from regard.decoding.output import Demands
 from regard.protocols import AskedInText, Captions, Paints, Redraws, Speaks, Transcribes, Unfolds
 from regard.tasks.language.batches import Prompts
 from regard.viewing.looks import LooksBetween, seen_between
@@ -139,7 +140,7 @@ def see_caption(task: Any, picture: Any) -> Sight:
 
 def search_caption(task: Any, batch: Any) -> Sequence[int]:
     """Return the tokens of the best caption of the one picture of a batch."""
-    ((best, *_),) = search_in_parts(task, batch, task.decoding, task.demands)
+    ((best, *_),) = search_in_parts(task, batch, task.decoding, Demands.without(task.unwritten))
     return best.tokens
 
 

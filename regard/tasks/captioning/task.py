@@ -18,7 +18,6 @@ from regard.data.captions.prepare import PreparedCaptions, check_captions_there,
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.symbols import NAMES
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands
 from regard.metrics.cider import CiderAgreement
 from regard.models.captions.encoder import AnyEncoder, encoder_of
 from regard.models.captions.written import Annotations
@@ -167,9 +166,9 @@ class Captioning(NetworkTask[dict[str, CaptionSource]]):
         return self.model.logits(written.states[:, 0]).float().log_softmax(-1), State(state.sentence, written.past)
 
     @property
-    def demands(self) -> Demands:
-        """Demands on every caption: none of its tokens is unknown, padding or the begin token."""
-        return Demands(forbidden=[[token] for token in (self.tokeniser.unknown, self.tokeniser.pad, self.begin)])
+    def unwritten(self) -> tuple[int, ...]:
+        """Tokens that no caption has: the unknown word, padding and the begin token."""
+        return self.tokeniser.unknown, self.tokeniser.pad, self.begin
 
     def limits(self, batch: CaptionBatch, options: DecodingOptions) -> Tensor:
         return torch.full((batch.rows,), options.limit(0, self.longest + 1), device=self.device)

@@ -11,7 +11,7 @@ from regard.attention.watch import count_gazes, is_watched, watching, without_wa
 from regard.base.progress import Remark, ignore_remark
 from regard.decoding.beam import search_in_parts
 from regard.decoding.options import DecodingOptions, change_options
-from regard.decoding.output import Hypothesis
+from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.sampling import sample as draw
 from regard.loading import Loaded
 from regard.protocols import Caption
@@ -78,14 +78,14 @@ def caption_batch(
 
 def search_captions(task: Any, batch: Any, options: DecodingOptions) -> list[list[Hypothesis]]:
     """Return the best captions of each picture, best first, without unknown words."""
-    return search_in_parts(task, batch, options, task.demands)
+    return search_in_parts(task, batch, options, Demands.without(task.unwritten))
 
 
 @torch.no_grad()
 def draw_captions(task: Any, batch: Any, options: DecodingOptions, first: int) -> list[Hypothesis]:
     """Sample a caption of each picture by its number, starting at `first`, without unknown words."""
-    numbers = range(first, first + batch.rows)
-    return [samples[0] for samples in draw(task, batch, task.limits(batch, options), options, numbers, task.demands)]
+    numbers, demands = range(first, first + batch.rows), Demands.without(task.unwritten)
+    return [samples[0] for samples in draw(task, batch, task.limits(batch, options), options, numbers, demands)]
 
 
 @torch.no_grad()
