@@ -6,7 +6,7 @@ from pathlib import Path
 
 CONTROL = "nvidia-cuda-mps-control"  # NVIDIA's program that starts MPS; it is part of the driver
 START = f"{CONTROL} -d"
-_DEFAULT_PIPES = "/tmp/nvidia-mps"
+_DEFAULT_PIPES = "/tmp/nvidia-mps"  # where MPS itself puts them
 
 
 def is_shared() -> bool:

@@ -110,7 +110,7 @@ _Output = Annotated[
     str | None, typer.Option(help="With --why: the output to explain, or a class; by default the model's own.")
 ]
 _Place = Annotated[
-    int | None, typer.Option(min=1, help="With --why: the output's token, from 1 on; by default the last of letters.")
+    int | None, typer.Option(min=1, help="With --why: the output's token, from 1 on; by default the last with letters.")
 ]
 _Word = Annotated[
     str | None, typer.Option(help="With --why: the word of the output to explain; with --place, the one at that token.")
