@@ -4,6 +4,7 @@ from codecs import BOM_UTF8
 from pathlib import Path
 
 import pytest
+from own_clock import tell_time
 
 from regard import console
 from regard.base.faults import Fault
@@ -12,7 +13,7 @@ from regard.data.lines import read_lines
 
 def test_plain_progress_speaks_now_and_then_and_at_each_end(capsys, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
+    tell_time(monkeypatch, lambda: now[0])
     with console.console_progress() as progress:
         for second in range(26):
             now[0] = float(second)

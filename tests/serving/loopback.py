@@ -26,6 +26,7 @@ def on_loopback(app: Guard) -> Iterator[str]:
         server.should_exit = True
         thread.join(30)
         listening.close()
+        assert not thread.is_alive(), "the server was asked to stop and did not"
 
 
 def until(condition: Callable[[], bool]) -> None:

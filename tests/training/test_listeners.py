@@ -3,11 +3,11 @@
 import io
 import os
 import signal
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from own_clock import tell_time
 from rich.console import Console
 
 from regard.training.events import Ended, Event, Remarked, Started, Stepped, Validated
@@ -98,7 +98,7 @@ def test_a_run_that_went_back_shows_the_losses_it_has_since() -> None:
 
 def test_the_time_left_of_a_run_that_went_back_counts_the_steps_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, file = SimpleNamespace(now=1000.0), io.StringIO()
-    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
+    tell_time(monkeypatch, lambda: clock.now)
     lines = Lines(file)
     lines(Started(0, 200, "items"))
     for seconds, step in ((100, 100), (200, 10), (290, 100)):  # a second a step, with a rest in between
@@ -111,7 +111,7 @@ def test_the_time_left_of_a_run_that_went_back_counts_the_steps_it_took(monkeypa
 
 def test_how_long_it_will_take_is_said_of_a_run_that_went_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, forecast = SimpleNamespace(now=0.0), Forecast()
-    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
+    tell_time(monkeypatch, lambda: clock.now)
     forecast.hear(Started(0, 100, "items"))
     heard = []
     for seconds, step in ((0, 1), (9, 1), (18, 10)):
@@ -123,7 +123,7 @@ def test_how_long_it_will_take_is_said_of_a_run_that_went_back_at_once(monkeypat
 def test_how_long_it_will_take_is_said_once_when_steps_were_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two seconds a step: after the first and four more, 95 are left, which take 190 seconds."""
     now = [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    tell_time(monkeypatch, lambda: now[0])
     file = io.StringIO()
     lines = Lines(file)
     lines(Started(0, 100))

@@ -1,9 +1,9 @@
 """Speed of a run: time counts while weights are trained, and adds up over sessions."""
 
-import time
 from pathlib import Path
 
 import pytest
+from own_clock import tell_time
 
 from regard.training.events import Ended, Started, Stepped, Validated
 from regard.training.pace import PACE, Course, Pace, read_course, read_pace
@@ -22,7 +22,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(time, "monotonic", clock)
+    tell_time(monkeypatch, clock)
     return clock
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 import torch
+from own_clock import tell_time
 from torch import Tensor, nn
 
 from regard.protocols import Loss, Tally, mean
@@ -119,7 +120,7 @@ def test_a_shape_is_recorded_when_it_comes_again_and_recording_takes_a_quarter_o
     task: Slope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr("regard.training.passes.time.monotonic", lambda: now[0])
+    tell_time(monkeypatch, lambda: now[0])
     passes = Passes(task, task, "float32")
     assert [passes._pays("short"), passes._pays("short"), passes._pays("long")] == [False, True, False]
     passes.capture_seconds, now[0] = 1.0, 103.0

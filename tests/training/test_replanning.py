@@ -1,11 +1,11 @@
 """Runs whose length follows their pace, on a clock the test moves: they end in time, with the rate decayed."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from own_clock import tell_time
 
 from regard.base.recipe import check
 from regard.training import schedules
@@ -21,7 +21,7 @@ FREE = frozenset({"steps", "validate_every", "save_every", "optimizer.falls"})
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the current time; a test moves it forward."""
     now = [1000.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    tell_time(monkeypatch, lambda: now[0])
     return now
 
 

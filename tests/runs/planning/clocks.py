@@ -1,11 +1,11 @@
 """A clock that training steps move, for runs planned for some time."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from own_clock import tell_time
 
 from regard.measuring import Validator
 from regard.training.judge import Judge
@@ -41,7 +41,7 @@ class Machine:
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, machine: Machine) -> Machine:
-    """Time everything in this process by this machine."""
+    """Time everything in this thread by this machine."""
     plain_update, plain_validation = Trainer._update, Judge.validation
 
     def update(trainer: Trainer, group: list[Any]) -> None:
@@ -55,7 +55,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, machine: Machine) -> Machine:
         machine.now += machine.validation
         return plain_validation(judge)
 
-    monkeypatch.setattr(time, "monotonic", lambda: machine.now)
+    tell_time(monkeypatch, lambda: machine.now)
     monkeypatch.setattr(Trainer, "_update", update)
     monkeypatch.setattr(Judge, "validation", validation)
     for kind in (Validator, TranslationValidator, CaptionValidator):

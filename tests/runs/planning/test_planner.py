@@ -1,11 +1,11 @@
 """Plans on a clock that the test sets: what fits, what is reported, and what stays unchanged."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from own_clock import tell_time
 
 from regard.base.recipe import Recipe
 from regard.families import check_recipe, with_settings
@@ -22,7 +22,7 @@ TOKENS = 100_000  # of the targets of the text
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the current time; a test moves it forward."""
     now = [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    tell_time(monkeypatch, lambda: now[0])
     return now
 
 
