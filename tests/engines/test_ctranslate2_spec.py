@@ -6,6 +6,7 @@ from typing import Any
 import ctranslate2
 import pytest
 import torch
+from spared import spare
 from untrained_export import SIZES, opened, translation
 
 from regard.base.faults import Fault
@@ -96,6 +97,7 @@ def test_an_option_that_nobody_thought_of_here_is_refused_unless_it_is_as_ever()
 def test_fewer_bits_change_a_little_and_make_a_smaller_file(quantisation: str, tmp_path: Path) -> None:
     ctranslate2.set_log_level(40)
     task, places = translation(), [tmp_path / "whole", tmp_path / "less"]
+    spare(task.model)
     for place in places:
         place.mkdir()
     whole, less = opened(task, places[0]), opened(task, places[1], quantisation)

@@ -8,12 +8,12 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from regard.base.faults import Fault
 from regard.cli import main
 from regard.engines.onnx.export import export_onnx, watched_graphs
+from regard.engines.onnx.sessions import open_graph
 from regard.onefile import page
 from regard.onefile.export import page_data
 from regard.onefile.runtime import Runtime
@@ -64,11 +64,11 @@ def test_a_page_that_is_too_large_is_refused_with_its_size(tmp_path: Path, monke
 
 def test_a_watched_step_gives_every_head_and_the_same_numbers(model: TranslationModel, tmp_path: Path) -> None:
     export_onnx(model, tmp_path / "onnx", "int8")
-    plain = onnxruntime.InferenceSession(tmp_path / "onnx" / "step.onnx")
+    plain = open_graph(tmp_path / "onnx" / "step.onnx")
     for name, content in watched_graphs(model).items():
         (tmp_path / name).write_bytes(content)
-    watched = onnxruntime.InferenceSession(tmp_path / "step.onnx")
-    encoder = onnxruntime.InferenceSession(tmp_path / "encoder.onnx")
+    watched = open_graph(tmp_path / "step.onnx")
+    encoder = open_graph(tmp_path / "encoder.onnx")
     source = np.array([[*model.task.source.encode("I love books."), model.task.source.end]])
     names = [output.name for output in encoder.get_outputs() if output.name.startswith("memory.")]
     memory = encoder.run(names, {"source": source, "lengths": np.array([source.size])})
