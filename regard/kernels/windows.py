@@ -1,12 +1,10 @@
 """Write through one window and read through the next in one kernel: everything between two steps of DRAW.
 
-    c' = c + γ_w⁻¹ F_Yᵀ w F_X            seen = [γ_r F_Y [x, x − σ(c')] F_Xᵀ, h^dec, h^enc]
+    c' = c + γ_w⁻¹ F_Yᵀ w F_X            seen = γ_r F_Y [x, x − σ(c')] F_Xᵀ
 
-with the filters of `regard.models.draw.filters`; `regard.models.draw.pointwise.turn` is the same in plain torch. One
-program handles a picture: everything it computes in between stays in registers, and a step has one kernel, not dozens.
+with the filters of `regard.models.draw.filters`. One program handles a picture: everything it computes in between stays
+in registers, and a step has one kernel, not dozens. Without windows the whole picture is written and seen.
 """
-
-from typing import Any
 
 import torch
 import triton
@@ -14,6 +12,8 @@ import triton.language as tl
 from torch import Tensor
 
 NUMBERS = tl.constexpr(5)  # numbers that describe a window, and their indices: g̃_X, g̃_Y, log σ², log δ̃ and log γ
+PIXELS = 256  # pixels of a program, without windows
+Grids = tuple[int, int] | None
 ACROSS, DOWN, LOG_VARIANCE, LOG_DISTANCE, LOG_STRENGTH = (tl.constexpr(place) for place in range(5))
 
 
@@ -72,8 +72,6 @@ def _turn_kernel(
     said,
     canvas,
     pictures,
-    decoder,
-    encoder,
     written,
     seen,
     read: tl.constexpr,
@@ -81,15 +79,13 @@ def _turn_kernel(
     height: tl.constexpr,
     width: tl.constexpr,
     longer: tl.constexpr,
-    units: tl.constexpr,
     read_block: tl.constexpr,
     write_block: tl.constexpr,
     block: tl.constexpr,
-    unit_block: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
     said += row * (2 * NUMBERS + write * write)
-    seen += row * (2 * read * read + 2 * units)
+    seen += row * (2 * read * read)
     places, inside = _pixels(row, height, width, block)
 
     number, window = tl.arange(0, write_block), said + NUMBERS
@@ -113,12 +109,6 @@ def _turn_kernel(
         lines = tl.sum(rows[:, :, None] * picture[None, :, :], 1)
         found = strength * tl.sum(lines[:, None, :] * columns[None, :, :], 2)
         tl.store(seen + i * 2 * read + kind * read + j, found, (i < read) & (j < read))
-
-    unit = tl.arange(0, unit_block)
-    known = unit < units
-    seen += 2 * read * read
-    tl.store(seen + unit, tl.load(decoder + row * units + unit, known, 0.0), known)
-    tl.store(seen + units + unit, tl.load(encoder + row * units + unit, known, 0.0), known)
 
 
 @triton.jit
@@ -164,22 +154,20 @@ def _turn_gradient_kernel(
     of_written,
     of_seen,
     of_said,
-    of_canvas,
+    seen_stride: tl.constexpr,
     read: tl.constexpr,
     write: tl.constexpr,
     height: tl.constexpr,
     width: tl.constexpr,
     longer: tl.constexpr,
-    units: tl.constexpr,
     read_block: tl.constexpr,
     write_block: tl.constexpr,
     block: tl.constexpr,
-    unit_block: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
     said += row * (2 * NUMBERS + write * write)
     of_said += row * (2 * NUMBERS + write * write)
-    of_seen += row * (2 * read * read + 2 * units)
+    of_seen += row * seen_stride
     places, inside = _pixels(row, height, width, block)
 
     number = tl.arange(0, read_block)
@@ -206,20 +194,63 @@ def _turn_gradient_kernel(
     _store_gradient(
         of_said, of_down, of_across, by_rows + by_columns, of_strength, distance, number, read, height, width
     )
-    tl.store(of_canvas + places, of_ink, inside)
+    tl.store(of_written + places, of_ink, inside)  # now of the canvas before this turn
     _store_gradient_of_writing(
         said, of_said, tl.where(inside, of_ink, 0.0), write, height, width, longer, write_block, block
     )
 
 
-def fits(grids: tuple[int, int], height: int, width: int) -> bool:
+@triton.jit
+def _whole_turn_kernel(
+    said,
+    canvas,
+    pictures,
+    written,
+    seen,
+    pixels: tl.constexpr,
+    width: tl.constexpr,
+    block: tl.constexpr,
+):
+    pixel = tl.program_id(1) * block + tl.arange(0, block)
+    place, inside = tl.program_id(0).to(tl.int64) * pixels + pixel, pixel < pixels
+    ink = tl.load(canvas + place, inside, 0.0) + tl.load(said + place, inside, 0.0)
+    drawn = tl.load(pictures + place, inside, 0.0)
+    tl.store(written + place, ink, inside)
+    seen += tl.program_id(0).to(tl.int64) * (2 * pixels) + pixel // width * (2 * width) + pixel % width
+    tl.store(seen, drawn, inside)
+    tl.store(seen + width, drawn - 1 / (1 + tl.exp(-ink)), inside)
+
+
+@triton.jit
+def _whole_turn_gradient_kernel(
+    written,
+    of_written,
+    of_seen,
+    of_said,
+    seen_stride: tl.constexpr,
+    pixels: tl.constexpr,
+    width: tl.constexpr,
+    block: tl.constexpr,
+):
+    pixel = tl.program_id(1) * block + tl.arange(0, block)
+    place, inside = tl.program_id(0).to(tl.int64) * pixels + pixel, pixel < pixels
+    light = 1 / (1 + tl.exp(-tl.load(written + place, inside, 0.0)))
+    of_seen += tl.program_id(0).to(tl.int64) * seen_stride + pixel // width * (2 * width) + width + pixel % width
+    of_ink = tl.load(of_written + place, inside, 0.0) - light * (1 - light) * tl.load(of_seen, inside, 0.0)
+    tl.store(of_written + place, of_ink, inside)  # now of the canvas before this turn
+    tl.store(of_said + place, of_ink, inside)
+
+
+def fits(grids: Grids, height: int, width: int) -> bool:
     """Return True if a GPU's multiprocessor has room for a picture of this size under every filter along one side."""
-    sizes = _sizes(grids, height, width, 1)
+    if grids is None:
+        return True
+    sizes = _sizes(grids, height, width)
     room = triton.runtime.driver.active.utils.get_device_properties(torch.cuda.current_device())["max_shared_mem"]
     return bool(4 * max(sizes["read_block"], sizes["write_block"]) * sizes["block"] ** 2 <= room)
 
 
-def _sizes(grids: tuple[int, int], height: int, width: int, units: int) -> dict[str, int]:
+def _sizes(grids: tuple[int, int], height: int, width: int) -> dict[str, int]:
     (read, write), block = grids, triton.next_power_of_2(max(height, width))
     return {
         "read": read,
@@ -227,53 +258,47 @@ def _sizes(grids: tuple[int, int], height: int, width: int, units: int) -> dict[
         "height": height,
         "width": width,
         "longer": max(height, width),
-        "units": units,
         "read_block": triton.next_power_of_2(read),
         "write_block": triton.next_power_of_2(write),
         "block": block,
-        "unit_block": triton.next_power_of_2(units),
         "num_warps": 4 if block <= 32 else 16,
     }
 
 
-class _Turn(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        pictures: Tensor,
-        canvas: Tensor,
-        said: Tensor,
-        decoder: Tensor,
-        encoder: Tensor,
-        grids: tuple[int, int],
-    ) -> tuple[Tensor, Tensor]:
-        rows, height, width = pictures.shape
-        units = decoder.shape[1]
-        ctx.sizes = _sizes(grids, height, width, units)
-        inputs = [tensor.contiguous() for tensor in (said, canvas, pictures, decoder, encoder)]
-        written, seen = torch.empty_like(inputs[1]), said.new_empty(rows, 2 * grids[0] ** 2 + 2 * units)
-        _turn_kernel[(rows,)](*inputs, written, seen, **ctx.sizes)
-        ctx.save_for_backward(inputs[0], written, inputs[2])
-        return written, seen
+def turn(pictures: Tensor, canvas: Tensor, said: Tensor, grids: Grids, written: Tensor, seen: Tensor) -> None:
+    """Store the canvas with the decoder's patch added in `written`, and what the next window sees in `seen`.
 
-    @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        of_written, of_seen = (gradient.contiguous() for gradient in upstream)
-        said, written, pictures = ctx.saved_tensors
-        of_said, of_canvas = torch.empty_like(said), torch.empty_like(written)
-        _turn_gradient_kernel[(len(said),)](
-            said, written, pictures, of_written, of_seen, of_said, of_canvas, **ctx.sizes
-        )
-        units = ctx.sizes["units"]
-        return None, of_canvas, of_said, of_seen[:, -2 * units : -units], of_seen[:, -units:], None
-
-
-def turn(
-    pictures: Tensor, canvas: Tensor, said: Tensor, decoder: Tensor, encoder: Tensor, grids: tuple[int, int]
-) -> tuple[Tensor, Tensor]:
-    """Return the canvas with the decoder's patch added, and the encoder's next input; pictures have no gradient.
-
-    `grids` holds the filters per side of the reading window and of the writing window.
+    `grids` holds the filters per side of the reading window and of the writing window; without windows it is None.
     """
-    written, seen = _Turn.apply(pictures, canvas, said, decoder, encoder, grids)
-    return written, seen
+    if grids is None:
+        pixels, width = pictures[0].numel(), pictures.shape[2]
+        whole = len(pictures), triton.cdiv(pixels, PIXELS)
+        _whole_turn_kernel[whole](said, canvas, pictures, written, seen, pixels, width, PIXELS)
+        return
+    _turn_kernel[(len(said),)](said, canvas, pictures, written, seen, **_sizes(grids, *pictures.shape[1:]))
+
+
+def turn_back(
+    pictures: Tensor,
+    written: Tensor,
+    said: Tensor,
+    grids: Grids,
+    of_written: Tensor,
+    of_seen: Tensor,
+    of_said: Tensor,
+) -> None:
+    """Store the gradient of what the decoder said, and turn that of the canvas into that before the turn, in place.
+
+    `of_seen` may be the first columns of a wider matrix.
+    """
+    if grids is None:
+        pixels, width = pictures[0].numel(), pictures.shape[2]
+        whole = len(pictures), triton.cdiv(pixels, PIXELS)
+        _whole_turn_gradient_kernel[whole](
+            written, of_written, of_seen, of_said, of_seen.stride(0), pixels, width, PIXELS
+        )
+        return
+    sizes = _sizes(grids, *pictures.shape[1:])
+    _turn_gradient_kernel[(len(said),)](
+        said, written, pictures, of_written, of_seen, of_said, seen_stride=of_seen.stride(0), **sizes
+    )

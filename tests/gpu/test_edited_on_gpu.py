@@ -159,9 +159,10 @@ def test_the_fused_pass_of_a_language_model_is_not_taken_while_edited(monkeypatc
     torch.testing.assert_close(edited.cpu(), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_compiled_steps_of_draw_are_not_taken_while_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_of_draw_are_not_taken_while_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    monkeypatch.setattr(draw, "compiled_parts", lambda *given: calls.append(1) or draw.PLAIN)
+    by_kernels = draw.Draw._redraw_by_kernels
+    monkeypatch.setattr(draw.Draw, "_redraw_by_kernels", lambda *given: calls.append(1) or by_kernels(*given))
     model = open_task("draw", tmp_path).model
     model.compiles_step = True
     pictures = torch.rand(2, model.height, model.width, device=GPU)

@@ -7,14 +7,15 @@ backward pass gives the same sum:
     ∂L/∂W = Σ_t ∂L/∂y_tᵀ x_t = [∂L/∂y_1; …; ∂L/∂y_T]ᵀ [x_1; …; x_T]
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
+
+from regard.kernels.tensor_float import products_in_tf32
 
 
 class Rounds:
@@ -48,7 +49,7 @@ class _Round(torch.autograd.Function):
     def forward(context: Any, inputs: Tensor, rounds: Rounds) -> Tensor:
         context.save_for_backward(inputs)
         context.rounds = rounds
-        with _precision(rounds.in_tf32):
+        with products_in_tf32(rounds.in_tf32):
             return F.linear(inputs, rounds.weight, rounds.bias)
 
     @staticmethod
@@ -56,7 +57,7 @@ class _Round(torch.autograd.Function):
         (inputs,), (gradient,), rounds = context.saved_tensors, gradients, context.rounds
         rounds.inputs.append(inputs)
         rounds.gradients.append(gradient)
-        with _precision(rounds.in_tf32):
+        with products_in_tf32(rounds.in_tf32):
             return gradient @ rounds.weight, None
 
 
@@ -71,21 +72,7 @@ class _Sum(torch.autograd.Function):
         weight_gradients: list[Tensor] = []
         for layer_rounds in context.rounds:
             output_gradients = torch.cat(layer_rounds.gradients)
-            with _precision(layer_rounds.in_tf32):
+            with products_in_tf32(layer_rounds.in_tf32):
                 weight_gradients += [output_gradients.mT @ torch.cat(layer_rounds.inputs), output_gradients.sum(dim=0)]
             layer_rounds.inputs.clear(), layer_rounds.gradients.clear()
         return gradients[0], None, *weight_gradients
-
-
-@contextmanager
-def _precision(in_tf32: bool) -> Iterator[None]:
-    """Compute products in this block in TF32, if allowed; torch has one global setting for this."""
-    if not in_tf32:
-        yield
-        return
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)

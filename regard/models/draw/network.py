@@ -24,11 +24,22 @@ from torch import Tensor, nn
 from regard.attention.editing import is_edited
 from regard.attention.watch import is_watched, note_window
 from regard.base.recipe import Options
+from regard.kernels import available
 from regard.models.bounds import WIDEST
 from regard.models.draw.edited import EditedLstm, EditedWindow
 from regard.models.draw.filters import LOG_DISTANCE, LOG_VARIANCE, NUMBERS, Picture
 from regard.models.draw.loops import Rounds, begin_rounds
-from regard.models.draw.pointwise import PLAIN, Grids, Hidden, Said, add_patch, compiled_parts, remember, see
+from regard.models.draw.pointwise import (
+    PLAIN,
+    Grids,
+    Hidden,
+    Said,
+    add_patch,
+    compiled_parts,
+    read_error,
+    remember,
+    see,
+)
 
 Noise = Float[Tensor, "batch step latent"]
 
@@ -131,15 +142,17 @@ class Draw(nn.Module):
 
     def forward(self, pictures: Picture, noise: Noise) -> Redrawn:
         """Redraw pictures with latents that deviate from the means of Q by `noise` times their deviations."""
+        compiles = self.compiles_step and pictures.is_cuda and torch.is_grad_enabled() and not is_edited()
+        if compiles and self._has_kernels() and not is_watched(self):
+            return self._redraw_by_kernels(pictures, noise)
         layers, canvas, encoder, decoder, said = self._begin(len(pictures))
         said = self._edit_reading(said, 0)
-        compiles = self.compiles_step and pictures.is_cuda and torch.is_grad_enabled() and not is_edited()
-        grids = Grids(self.options.read, self.options.write) if self.options.attention else None
+        grids = self._grids
         seen = see(pictures, canvas, said, decoder.shown, encoder.shown, grids and grids.read)
         posteriors, windows = [], []
         for number, chance in enumerate(noise.unbind(dim=1), 1):
             # The first step's inputs have different strides and no gradient: they would need another compilation.
-            parts = compiled_parts(grids, self.height, self.width) if compiles and number > 1 else PLAIN
+            parts = compiled_parts() if compiles and number > 1 else PLAIN
             encoder = LstmState(*parts.remember(layers.encode(seen), encoder.cell))
             encoder = LstmState(*self.encode.edited(encoder.shown, encoder.cell, number - 1))
             posteriors.append(layers.infer(encoder.shown))
@@ -170,6 +183,35 @@ class Draw(nn.Module):
             windows.append(said[:, NUMBERS : 2 * NUMBERS])
         where = self._in_pixels(torch.stack(windows, dim=1), self.writing) if self.options.attention else None
         return Drawings(torch.stack(canvases, dim=1), where)
+
+    @property
+    def _grids(self) -> Grids | None:
+        return Grids(self.options.read, self.options.write) if self.options.attention else None
+
+    def _has_kernels(self) -> bool:
+        """Return True if the whole loop can run in kernels of its own."""
+        if not available():
+            return False
+        from regard.kernels import windows  # needs Triton
+
+        return windows.fits(self._grids, self.height, self.width)
+
+    def _redraw_by_kernels(self, pictures: Picture, noise: Noise) -> Redrawn:
+        from regard.kernels import drawing  # needs Triton
+
+        canvas = self.first_canvas.expand(len(pictures), -1, -1)
+        encoder, decoder = (shown.expand(len(pictures), -1) for shown in self.first_shown.unbind())
+        seen = read_error(pictures, canvas, self.say(decoder), self._grids and self._grids.read)
+        weights = [
+            tensor
+            for layer in (self.encode, self.infer, self.decode, self.say)
+            for tensor in (layer.weight, layer.bias)
+        ]
+        layers = drawing.Layers(*weights)
+        canvas, posteriors = drawing.redraw(
+            pictures, noise, canvas, seen, decoder, encoder, layers, self._grids, self.in_tf32
+        )
+        return Redrawn(canvas, *posteriors.transpose(0, 1).chunk(2, dim=-1))
 
     def multiplications(self) -> int:
         """Return the multiplications of drawing one new picture, filters included."""

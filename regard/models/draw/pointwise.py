@@ -1,7 +1,8 @@
 """Pointwise parts of a DRAW step, between its products: pure functions of tensors, which can be compiled.
 
-A step has four small products, and between them some thirty smaller operations. Compiled, these become a few kernels,
-one of them for both windows (`regard.kernels.windows`): on a GPU, launching such a small kernel is most of its cost.
+A step has four small products, and between them some thirty smaller operations. Compiled, these become a few kernels:
+on a GPU, launching such a small kernel is most of its cost. With windows the whole step has kernels of its own
+(`regard.kernels.drawing`).
 """
 
 from collections.abc import Callable
@@ -12,7 +13,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from regard.kernels import available
 from regard.models.draw.filters import NUMBERS, Picture, filter_bank, read_patch, write_patch
 
 Hidden = Float[Tensor, "batch unit"]
@@ -27,14 +27,19 @@ class Grids(NamedTuple):
     write: int
 
 
-def see(
-    pictures: Picture, canvas: Picture, said: Said, decoder: Hidden, encoder: Hidden, grid: int | None
-) -> Float[Tensor, "batch input"]:
-    """[read(x, x̂, h^dec), h^dec, h^enc], with x̂ = x − σ(c); without a grid both pictures whole (equations 17, 27)."""
+def read_error(pictures: Picture, canvas: Picture, said: Said, grid: int | None) -> Float[Tensor, "batch number"]:
+    """read(x, x̂, h^dec), with x̂ = x − σ(c); without a grid both pictures whole (equations 17, 27)."""
     views = torch.stack([pictures, pictures - canvas.sigmoid()], dim=2)
     if grid is not None:
         views = read_patch(filter_bank(said[:, :NUMBERS], grid, *pictures.shape[1:]), views)
-    return torch.cat([views.flatten(1), decoder, encoder], dim=1)
+    return views.flatten(1)
+
+
+def see(
+    pictures: Picture, canvas: Picture, said: Said, decoder: Hidden, encoder: Hidden, grid: int | None
+) -> Float[Tensor, "batch input"]:
+    """[read(x, x̂, h^dec), h^dec, h^enc]."""
+    return torch.cat([read_error(pictures, canvas, said, grid), decoder, encoder], dim=1)
 
 
 def remember(sums: Float[Tensor, "batch sum"], cell: Hidden) -> tuple[Hidden, Hidden]:
@@ -84,11 +89,6 @@ PLAIN = Parts(turn, remember, draw_latents)
 
 
 @cache
-def compiled_parts(grids: Grids | None, height: int, width: int) -> Parts:
-    """Compile the parts, each for the shapes it meets; windows use their own kernel where it can run."""
-    parts = Parts(*(torch.compile(part, dynamic=False) for part in PLAIN))
-    if grids is None or not available():
-        return parts
-    from regard.kernels import windows  # needs Triton
-
-    return parts._replace(turn=windows.turn) if windows.fits(grids, height, width) else parts
+def compiled_parts() -> Parts:
+    """Compile the parts, each for the shapes it meets."""
+    return Parts(*(torch.compile(part, dynamic=False) for part in PLAIN))

@@ -26,8 +26,8 @@ class DrawingTraining(TrainingOptions):
     )
     compile_step: bool = Field(
         default=False,
-        description="On a GPU, compile the operations between the matrix products of a step: takes a minute, then "
-        "steps are faster.",
+        description="On a GPU, train by fused kernels; for pictures too large for them, compile the operations between "
+        "matrix products, which takes a minute.",
     )
     tf32: bool = Field(default=False, description="On a GPU, compute linear layers in TF32; filters stay in float32.")
     precision: Literal["float32"] = Field(

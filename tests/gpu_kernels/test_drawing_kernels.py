@@ -1,0 +1,43 @@
+"""The loop of DRAW in kernels, compared with the network in plain torch."""
+
+import pytest
+import torch
+
+from regard.models.draw.network import Draw, DrawOptions, Redrawn
+
+
+def small(height: int, width: int, options: DrawOptions, device: torch.device) -> Draw:
+    """Return a network whose windows lie anywhere, with first canvases and outputs that are not zero."""
+    torch.manual_seed(1)
+    network = Draw(options, height, width).double().to(device)
+    with torch.no_grad():
+        for weight in (network.first_canvas, network.first_shown, network.say.bias):
+            weight += 0.5 * torch.randn_like(weight)
+    return network
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "options"),
+    [
+        (7, 5, {"steps": 3, "width": 6, "latent": 4, "read": 2, "write": 3}),
+        (6, 9, {"steps": 2, "width": 70, "latent": 66, "read": 3, "write": 5}),
+        (4, 4, {"steps": 1, "width": 5, "latent": 3, "read": 2, "write": 2}),
+        (17, 19, {"steps": 3, "width": 5, "latent": 3, "attention": False}),
+    ],
+)
+def test_the_loop_and_its_gradients_are_those_of_plain_torch(
+    height: int, width: int, options: dict[str, int | bool], device: torch.device
+) -> None:
+    network = small(height, width, DrawOptions.model_validate(options), device)
+    pictures = torch.randint(2, (3, height, width), device=device).double()
+    noise = torch.randn(3, options["steps"], options["latent"], dtype=torch.double, device=device)
+    expected, redrawn = network(pictures, noise), network._redraw_by_kernels(pictures, noise)
+    upstream = [torch.randn_like(output) for output in expected]
+    for value, true in zip(redrawn, expected, strict=True):
+        torch.testing.assert_close(value, true, rtol=1e-9, atol=1e-11)
+
+    def gradients(outputs: Redrawn) -> tuple[torch.Tensor, ...]:
+        return torch.autograd.grad(outputs, list(network.parameters()), upstream)
+
+    for (name, _), value, true in zip(network.named_parameters(), gradients(redrawn), gradients(expected), strict=True):
+        torch.testing.assert_close(value, true, rtol=1e-9, atol=1e-10, msg=lambda text, name=name: f"{name}: {text}")
