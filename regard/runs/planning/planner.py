@@ -174,9 +174,11 @@ class Planner:
     def _fall(self, optimizer: OptimizerOptions, steps: int) -> dict[str, Any]:
         """Return the schedule, unless the user chose one; an optimiser that averages weights at the end keeps its
         own.
+
+        A trapezoid of the user's needs the fall too, or a later plan could not tell that its rate has begun to fall.
         """
         name = "training.optimizer.schedule"
-        if name in self.given or optimizer.kind == "asgd":
+        if (name in self.given or optimizer.kind == "asgd") and optimizer.schedule != "trapezoid":
             return {}
         stairs = {f"training.optimizer.{option}": type(optimizer).model_fields[option].default for option in OF_STAIRS}
         fall = {name: "trapezoid", "training.optimizer.falls": fall_of(steps)}

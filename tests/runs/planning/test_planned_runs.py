@@ -119,6 +119,24 @@ def test_a_run_is_done_when_its_minutes_are(
     assert (course.step, course.steps, course.planned) == (facts.step, facts.step, True)
 
 
+def test_a_trapezoid_that_someone_set_falls_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pace changes only when the rate has begun to fall, so nothing is planned again before."""
+    runs = {"planned": (), "set": ("training.optimizer.schedule=trapezoid",)}
+    for name, settings in runs.items():
+        (tmp_path / name).mkdir()
+        with monkeypatch.context() as patch:
+            pretend(patch, Machine(step=lambda seconds: 1.0 if seconds < 60 else 0.5))
+            start(toy("gpt", tmp_path / name, steps=3000), tmp_path / name / "run", 1.5, *settings)
+    planned, chosen = (RunFolder(tmp_path / name / "run").facts() for name in runs)
+    assert chosen.rates == planned.rates
+    assert weights(tmp_path / "set" / "run") == weights(tmp_path / "planned" / "run")
+    rates = [rate for _, rate in chosen.rates]
+    top = rates.index(max(rates))
+    assert rates[top:] == sorted(rates[top:], reverse=True)
+    assert len(read_recipe(tmp_path / "set" / "run")["training"]["optimizer"]["falls"]) > 1
+    assert train_by_recipe(tmp_path / "set" / "run", tmp_path / "again") == weights(tmp_path / "set" / "run")
+
+
 def test_a_first_step_that_hangs_overruns_by_a_validation_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

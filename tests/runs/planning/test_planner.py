@@ -112,6 +112,26 @@ def test_what_someone_set_is_not_chosen(clock: list[float]) -> None:
     assert "training.steps" in names
 
 
+@pytest.mark.parametrize("falls", [[], [[15_000, 20_000]]])
+@pytest.mark.parametrize("kind", ["adam", "asgd"])
+@pytest.mark.parametrize("given", [(), ("training.optimizer.schedule",)])
+def test_a_trapezoid_of_the_users_falls_as_planned(
+    clock: list[float], given: tuple[str, ...], kind: str, falls: list[list[int]]
+) -> None:
+    """Falls of a recipe belong to its own length."""
+    wish = recipe(optimizer={"kind": kind, "schedule": "trapezoid", "falls": falls})
+    planned = with_settings(wish, planner(4, *given)[0].plan(wish, costs(0.1))).training
+    assert planned.steps < 20_000
+    assert planned.optimizer.falls == [[planned.steps // 2, planned.steps]]
+
+
+def test_falls_that_someone_set_stay(clock: list[float]) -> None:
+    wish = recipe(optimizer={"schedule": "trapezoid", "falls": [[300, 400]]})
+    planned = with_settings(wish, planner(4, "training.optimizer.falls")[0].plan(wish, costs(0.1))).training
+    assert planned.steps < 20_000
+    assert planned.optimizer.falls == [[300, 400]]
+
+
 def test_a_dear_validation_is_made_by_the_loss(clock: list[float]) -> None:
     planned = with_settings(recipe(), planner(1)[0].plan(recipe(), costs(0.1, validation=60.0))).training
     assert (planned.validation_beam, planned.best_by) == (0, "loss")
