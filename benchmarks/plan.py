@@ -5,9 +5,8 @@
 
 Each table of the file is a job: `run`, its command for bash, in which `regard` and `python` are those of this checkout,
 `$OUT` is the folder of the plan and `$MINUTES` what is left; `after`, jobs that must have succeeded; `needs`, the
-minutes without which it is not begun; `behind`, true for a job whose kernels wait for those of the others under MPS.
-Jobs begin in the order of the file. At the end of the time those that still work are interrupted as by Ctrl-C, so that
-trainings can be resumed. A job that has succeeded is not done again.
+minutes without which it is not begun. Jobs begin in the order of the file. At the end of the time those that still work
+are interrupted as by Ctrl-C, so that trainings can be resumed. A job that has succeeded is not done again.
 """
 
 import argparse
@@ -33,15 +32,13 @@ class Job:
     run: str
     after: tuple[str, ...] = ()
     needs: float = 1.0
-    behind: bool = False
 
 
 def read_plan(path: Path) -> list[Job]:
     """The jobs of a file; one that waits for a job that is not there is refused."""
     table = tomllib.loads(path.read_text("utf-8"))
     jobs = [
-        Job(name, row["run"], tuple(row.get("after", ())), row.get("needs", 1.0), row.get("behind", False))
-        for name, row in table.items()
+        Job(name, each["run"], tuple(each.get("after", ())), each.get("needs", 1.0)) for name, each in table.items()
     ]
     for job in jobs:
         if missing := sorted(set(job.after) - table.keys()):
@@ -79,7 +76,6 @@ class Work:
     def start(self, job: Job) -> subprocess.Popen[bytes]:
         places = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
         names = {"PYTHONPATH": os.pathsep.join(places), "MINUTES": f"{self.minutes - SPARED:.2f}", "OUT": str(self.out)}
-        names |= {"CUDA_MPS_CLIENT_PRIORITY": "1"} if job.behind else {}
         command = f'set -e; python() {{ "{sys.executable}" "$@"; }}; regard() {{ python -m regard "$@"; }}; {job.run}'
         with (self.out / f"{job.name}.log").open("ab") as log:
             return subprocess.Popen(

@@ -187,10 +187,12 @@ class Planner:
     def _sentences(self, recipe: Recipe, costs: Costs) -> list[str]:
         """Describe the plan for people."""
         steps = "1 step" if recipe.training.steps == 1 else f"about {recipe.training.steps:,} steps"
+        schedule = recipe.training.optimizer.schedule
+        rate = "falls to zero over the second half" if schedule == "trapezoid" else f"follows the schedule {schedule!r}"
         sentences = [
             f"Timed here: {costs.step:.2g} seconds per step, {costs.validation:.2g} per validation.",
             f"Planned for {self.allowance}: {steps}, more or fewer depending on the pace; "
-            "the learning rate falls to zero over the second half, and the last weights are validated.",
+            f"the learning rate {rate}, and the last weights are validated.",
             *(self.sizes.sentences(recipe, costs) if self.sizes else []),
         ]
         if recipe.training.steps < FEW_STEPS:

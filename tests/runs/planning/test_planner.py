@@ -298,3 +298,16 @@ def test_a_single_step_is_enough_where_it_takes_long(clock: list[float]) -> None
     (answer,) = heard(clock, watch, [9.0])
     assert isinstance(answer, Hurried)
     assert (watch.seconds_of_step, watch.items) == (9.0, 701)
+
+
+@pytest.mark.parametrize(
+    ("given", "schedule", "rate"),
+    [
+        ((), "inverse-sqrt", "falls to zero over the second half"),
+        (("training.optimizer.schedule",), "constant", "follows the schedule 'constant'"),
+    ],
+)
+def test_a_plan_says_how_the_rate_goes(clock: list[float], given: tuple[str, ...], schedule: str, rate: str) -> None:
+    chosen, lines = planner(4, *given)
+    chosen.plan(recipe(optimizer={"schedule": schedule}), costs(0.2))
+    assert f"the learning rate {rate}, and the last weights are validated." in lines[1]
