@@ -1,7 +1,7 @@
 """Steps of training a second of DRAW on a GPU: `python benchmarks/draw_steps.py 250 250-compiled 250-compiled-tf32`.
 
-A variant is a batch, and what else is done: what lies between products compiled, products in TF32. Each is measured for
-some seconds by the captured pass, forward and backward, and the update, on random pictures.
+A variant is a batch size, with `compiled` for the kernels of `training.compile_step` and `tf32` for products in TF32.
+Each is measured for some seconds by the captured pass, forward and backward, and the update, on random pictures.
 """
 
 import argparse
