@@ -12,9 +12,9 @@ import triton.language as tl
 from torch import Tensor
 
 NUMBERS = tl.constexpr(5)  # numbers that describe a window, and their indices: g̃_X, g̃_Y, log σ², log δ̃ and log γ
-PIXELS = 256  # pixels of a program, without windows
-Grids = tuple[int, int] | None
 ACROSS, DOWN, LOG_VARIANCE, LOG_DISTANCE, LOG_STRENGTH = (tl.constexpr(place) for place in range(5))
+PIXELS = 256  # pixels of a program, without windows
+Grids = tuple[int, int] | None  # filters per side of the reading window and of the writing window
 
 
 @triton.jit
@@ -211,6 +211,7 @@ def _whole_turn_kernel(
     width: tl.constexpr,
     block: tl.constexpr,
 ):
+    """c' = c + w and seen = [x, x − σ(c')], the rows of the two pictures in turns."""
     pixel = tl.program_id(1) * block + tl.arange(0, block)
     place, inside = tl.program_id(0).to(tl.int64) * pixels + pixel, pixel < pixels
     ink = tl.load(canvas + place, inside, 0.0) + tl.load(said + place, inside, 0.0)
