@@ -1,8 +1,8 @@
 """The loop of DRAW over its steps, forward and backward, in a few kernels a step.
 
 Forward, a step has five kernels: the encoder's LSTM, the latents, the decoder's LSTM, what the decoder says, and the
-turn from one window to the next. Backward it has five as well, and the weights get their gradients from one product
-over all steps. `regard.models.draw.network` is the same in plain torch.
+turn from one window to the next. Backward it has five as well, and the weights get their gradients from products over
+all steps at once. `regard.models.draw.network` is the same in plain torch.
 """
 
 from typing import Any, NamedTuple

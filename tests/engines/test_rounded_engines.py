@@ -32,13 +32,9 @@ def test_ctranslate2_in_int8_gives_every_token_the_same_probability(options: dic
     theirs = forced_by_them(exported, opened(exported, tmp_path, "int8"))
     plain = forced_by_us(task)
     network.round_as("int8")
-    same = []
     for ours, other, unrounded in zip(forced_by_us(task), theirs, plain, strict=True):
-        same.append(torch.isclose(ours, other, rtol=1e-5, atol=2e-5))
-        # A state next to a tie may be rounded the other way, which moves all later tokens a little.
-        torch.testing.assert_close(ours, other, rtol=0, atol=0.05)
+        torch.testing.assert_close(ours, other, rtol=1e-5, atol=2e-5)
         assert not torch.allclose(unrounded, other, rtol=1e-4, atol=1e-4)
-    assert torch.cat(same).float().mean() > 0.5
 
 
 @torch.no_grad()

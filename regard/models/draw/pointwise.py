@@ -1,8 +1,8 @@
 """Pointwise parts of a DRAW step, between its products: pure functions of tensors, which can be compiled.
 
 A step has four small products, and between them some thirty smaller operations. Compiled, these become a few kernels:
-on a GPU, launching such a small kernel is most of its cost. With windows the whole step has kernels of its own
-(`regard.kernels.drawing`).
+on a GPU, launching such a small kernel is most of its cost. `regard.kernels.drawing` has kernels for whole steps,
+unless pictures are too large for them.
 """
 
 from collections.abc import Callable
