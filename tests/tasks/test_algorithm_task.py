@@ -6,16 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import nn
-from toys import open_toy
+from toys import open_toy, open_trained_toy
 
 from regard.base.faults import Fault
+from regard.base.progress import silent
 from regard.data.algorithms.options import AlgorithmData, HeldOut
 from regard.families import check_recipe
 from regard.protocols import FixedShape
+from regard.runs.open import open_run
+from regard.runs.parents import resolve
 from regard.tasks.algorithms.batches import MEASURED_ROWS, STRIDE, LearntExamples, held_out_batches
 from regard.tasks.algorithms.options import AlgorithmTraining
 from regard.tasks.algorithms.task import Algorithms
+from regard.training.snapshot import named_weights
 
 COPY = AlgorithmData(algorithm="copy", bits=2, fewest=1, most=9)
 
@@ -158,6 +163,19 @@ def test_a_step_without_an_answer_has_no_gradient() -> None:
     task.model.logits = nn.Parameter(torch.zeros(batch.answers.shape, dtype=torch.float64))
     task.loss(batch).total.backward()
     assert task.model.logits.grad[0, 0].abs().sum(dim=1).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_a_machine_goes_on_in_a_larger_memory_and_further_moves_only_where_they_are_numbers(tmp_path: Path) -> None:
+    for moves in ("number", "probabilities"):
+        open_trained_toy("ntm", tmp_path / moves, moves=moves)
+    larger = {"start_from": str(tmp_path / "number" / "run"), "data": {"algorithm": "copy", "bits": 2, "most": 5}}
+    recipe = resolve(larger | {"model": {"slots": 40, "reach": 9}, "training": {"steps": 3, "members": 2}})
+    run = open_run(recipe, tmp_path / "larger", False, silent, lambda text: None)
+    assert (run.task.model.slots, recipe.model.reach, recipe.model.moves) == (40, 9, "number")
+    weights = load_file(tmp_path / "number" / "run" / "weights.safetensors")
+    torch.testing.assert_close(named_weights(run.task), weights, rtol=0, atol=0)
+    with pytest.raises(Fault, match=r"model\.reach is 9, but the model has 1"):
+        resolve(larger | {"start_from": str(tmp_path / "probabilities" / "run"), "model": {"slots": 40, "reach": 9}})
 
 
 def test_facts_and_cost_are_told(tmp_path: Path) -> None:

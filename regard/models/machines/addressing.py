@@ -52,6 +52,17 @@ def shift(addresses: Addresses, steps: Float[Tensor, "row head step"]) -> Addres
     return (windows * steps.flip(-1).unsqueeze(-2)).sum(dim=-1)
 
 
+def move(addresses: Addresses, moves: Numbers) -> Addresses:
+    """w̃(i) = (1 − f) w(i − n) + f w(i − n − 1) for a move by n + f slots, n whole and 0 ≤ f < 1, slots in a circle.
+
+    Section 3.3.2 of Graves et al. 2014: one number is the lower bound of a uniform distribution over moves, of width 1.
+    """
+    whole, slots = moves.floor(), addresses.shape[-1]
+    come_from = torch.arange(slots, device=moves.device) - whole.long().unsqueeze(-1)
+    moved = addresses.gather(-1, come_from.remainder(slots))
+    return torch.lerp(moved, moved.roll(1, -1), (moves - whole).unsqueeze(-1))
+
+
 def sharpen(addresses: Addresses, powers: Numbers) -> Addresses:
     """w(i) = w̃(i)^γ / Σ_j w̃(j)^γ, equation 9 of Graves et al. 2014.
 
@@ -62,8 +73,9 @@ def sharpen(addresses: Addresses, powers: Numbers) -> Addresses:
 
 def erase_and_add(memory: Memory, addresses: Addresses, erase: Keys, add: Keys) -> Memory:
     """M(i) ← M(i) Π_h [1 − w_h(i) e_h] + Σ_h w_h(i) a_h, for all heads: equations 3 and 4 of Graves et al. 2014."""
+    one = memory.new_ones(1, 1, 1)
     for address, erased in zip(addresses.unbind(1), erase.unbind(1), strict=True):
-        memory = memory * (1 - address.unsqueeze(-1) * erased.unsqueeze(-2))
+        memory = memory * torch.baddbmm(one, address.unsqueeze(-1), erased.unsqueeze(-2), alpha=-1)
     return torch.baddbmm(memory, addresses.transpose(1, 2), add)
 
 

@@ -30,6 +30,11 @@ class MachineOptions(Options):
     read_heads: int = Field(1, ge=1, le=64, description="Number of read heads.")
     width: int = Field(100, ge=1, le=2**14, description="Width of the controller.")
 
+    @property
+    def adjustable(self) -> frozenset[str]:
+        """Options that may change while the weights stay."""
+        return frozenset({"slots"})
+
 
 class Heads(StackedLinear):
     """Map from the controller to the parameters of the heads: keys, gates, vectors to write."""

@@ -1,7 +1,7 @@
 """The neural Turing machine (Graves et al. 2014): heads that find slots by content, and move from slot to slot."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -14,6 +14,7 @@ from regard.models.machines.addressing import (
     by_content,
     erase_and_add,
     interpolate,
+    move,
     one_plus,
     sharpen,
     shift,
@@ -29,7 +30,16 @@ class NTMOptions(MachineOptions):
 
     write_heads: int = Field(1, ge=1, le=64, description="Number of write heads.")
     controller: ControllerKind = Field("lstm", description="Controller: 'lstm' or 'feed-forward'.")
-    reach: int = Field(1, ge=1, le=64, description="Slots that a head may move in one step, either way.")
+    reach: int = Field(1, ge=1, le=512, description="Slots that a head may move in one step, either way.")
+    moves: Literal["probabilities", "number"] = Field(
+        "probabilities",
+        description="How a head moves: each move has its probability, or one number from -reach to reach is the move, "
+        "and a fraction is shared by two slots. So moves can grow with a number in the input, as sorting needs.",
+    )
+
+    @property
+    def adjustable(self) -> frozenset[str]:
+        return super().adjustable | ({"reach"} if self.moves == "number" else set())
 
     @model_validator(mode="after")
     def _check_reach(self) -> "NTMOptions":
@@ -54,7 +64,8 @@ class NTM(Machine[NTMState]):
 
     def __init__(self, options: NTMOptions, inputs: int, outputs: int, seeds: Sequence[int] = (0,)) -> None:
         heads, depth, writers = options.read_heads + options.write_heads, options.depth, options.write_heads
-        parts = [heads * depth, heads, heads, heads * (2 * options.reach + 1), heads, *[writers * depth] * 2]
+        moves = 1 if options.moves == "number" else 2 * options.reach + 1
+        parts = [heads * depth, heads, heads, heads * moves, heads, *[writers * depth] * 2]
         super().__init__(options, options.controller, (inputs, outputs), sum(parts), seeds)
         self.options, self._parts = options, parts
 
@@ -67,16 +78,20 @@ class NTM(Machine[NTMState]):
     def access(
         self, parameters: Float[Tensor, "row parameter"], state: NTMState
     ) -> tuple[Float[Tensor, "row head depth"], NTMState]:
-        depth, readers, steps = self.options.depth, self.options.read_heads, 2 * self.options.reach + 1
-        keys, strengths, gates, shifts, powers, erase, add = parameters.split(self._parts, dim=-1)
+        depth, readers = self.options.depth, self.options.read_heads
+        keys, strengths, gates, moves, powers, erase, add = parameters.split(self._parts, dim=-1)
         content = by_content(keys.tanh().unflatten(1, (-1, depth)), F.softplus(strengths), state.memory)
-        shifted = shift(
-            interpolate(gates.sigmoid(), content, state.addresses), shifts.unflatten(1, (-1, steps)).softmax(dim=-1)
-        )
-        addresses = self.edited(sharpen(shifted, one_plus(powers)))
+        moved = self._move(interpolate(gates.sigmoid(), content, state.addresses), moves)
+        addresses = self.edited(sharpen(moved, one_plus(powers)))
         read = addresses[:, :readers] @ state.memory
         erased, added = erase.sigmoid().unflatten(1, (-1, depth)), add.tanh().unflatten(1, (-1, depth))
         return read, NTMState(erase_and_add(state.memory, addresses[:, readers:], erased, added), addresses)
+
+    def _move(self, addresses: Addresses, moves: Float[Tensor, "row move"]) -> Addresses:
+        reach = self.options.reach
+        if self.options.moves == "number":
+            return move(addresses, reach * moves.tanh())
+        return shift(addresses, moves.unflatten(1, (-1, 2 * reach + 1)).softmax(dim=-1))
 
     def addresses(self, state: NTMState) -> Addresses:
         return state.addresses
@@ -90,4 +105,5 @@ class NTM(Machine[NTMState]):
         options = self.options
         heads = options.read_heads + options.write_heads
         whole = heads + 1 + options.read_heads + 3 * options.write_heads
-        return options.slots * (whole * options.depth + heads * (2 * options.reach + 5))
+        moves = 2 if options.moves == "number" else 2 * options.reach + 1
+        return options.slots * (whole * options.depth + heads * (moves + 4))

@@ -12,6 +12,7 @@ from regard.models.machines.addressing import (
     erase_and_add,
     interpolate,
     link,
+    move,
     sharpen,
     shift,
     use,
@@ -59,6 +60,20 @@ def test_a_shift_by_one_is_exact_and_slots_are_a_circle() -> None:
     assert torch.equal(shift(at(2), stay[None]), at(2))
     spread = shift(at(2), torch.tensor([[[0.1, 0.7, 0.2]]]))
     torch.testing.assert_close(spread, torch.tensor([[[0.0, 0.1, 0.7, 0.2, 0.0]]]))
+
+
+def test_a_number_moves_a_head_by_that_many_slots_and_a_fraction_is_shared() -> None:
+    """The example of Graves et al. 2014, section 3.3.2: a move by 6.7 slots is one by 6 at 0.3 and one by 7 at 0.7."""
+    moved = move(at(1, 1, 1, 3, of=10), torch.tensor([[6.7, 0.0, -3.25, 7.0]]))
+    expected = [0.3 * at(7, of=10) + 0.7 * at(8, of=10), at(1, of=10), 0.25 * at(7, of=10) + 0.75 * at(8, of=10)]
+    torch.testing.assert_close(moved, torch.cat([*expected, at(0, of=10)], dim=1))
+
+
+def test_a_move_is_the_shift_whose_two_probabilities_share_it() -> None:
+    addresses, moves = torch.rand(2, 3, 9).softmax(-1), torch.tensor([[-3.9, 0.4, 2.2], [1.5, -0.1, 3.6]])
+    shares = (1 - (moves.unsqueeze(-1) - torch.arange(-4, 5)).abs()).clamp(min=0)
+    torch.testing.assert_close(move(addresses, moves), shift(addresses, shares))
+    assert torch.autograd.gradcheck(move, (addresses.requires_grad_(), moves.requires_grad_()))
 
 
 def test_sharpening_raises_to_a_power_and_never_divides_by_zero() -> None:

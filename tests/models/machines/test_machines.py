@@ -18,6 +18,7 @@ SIZES: dict[str, int] = {"slots": 7, "depth": 3, "width": 5}
 BUILDS = {
     "ntm": lambda seeds: NTM(NTMOptions(**SIZES, read_heads=2, write_heads=2), 4, 3, seeds),
     "ntm feed-forward": lambda seeds: NTM(NTMOptions(**SIZES, controller="feed-forward", reach=2), 4, 3, seeds),
+    "ntm moved by numbers": lambda seeds: NTM(NTMOptions(**SIZES, reach=3, moves="number"), 4, 3, seeds),
     "dnc": lambda seeds: DNC(DNCOptions(**SIZES, read_heads=2), 4, 3, seeds),
     "sam": lambda seeds: SAM(SAMOptions(**SIZES, read_heads=2, nearest=3), 4, 3, seeds),
     "lstm": lambda seeds: Lstm(LstmOptions(layers=2, width=5), 4, 3, seeds),
@@ -95,6 +96,16 @@ def test_a_turing_machine_told_by_hand_writes_steps_on_and_reads_back() -> None:
     instructions = tell(network, **find, shifts=[*stay, *stay], powers=[large, 0.0], erase=[-large] * 2, add=[0.0] * 2)
     read, state = network.access(instructions, state)
     torch.testing.assert_close(read[0, 0], torch.tensor([1.0, -1.0]))
+
+
+def test_heads_told_a_number_move_that_far() -> None:
+    """With reach 3 and tanh, a third of the way is atanh(1/3) and two thirds and a half slot atanh(2.5/3)."""
+    network, large = NTM(NTMOptions(slots=8, depth=1, width=3, reach=3, moves="number"), 1, 1), 50.0
+    moves = torch.tensor([-1 / 3, 2.5 / 3]).atanh().tolist()
+    sharp = {"powers": [0.0, -large], "erase": [0.0], "add": [0.0]}
+    told = tell(network, keys=[0.0] * 2, strengths=[0.0] * 2, gates=[-large] * 2, moves=moves, **sharp)
+    _, state = network.access(told, network.start(1, 8, torch.zeros(1)))
+    torch.testing.assert_close(state.addresses[0], torch.stack([torch.eye(8)[7], torch.eye(8)[2:4].mean(0)]))
 
 
 def test_an_lstm_is_what_torch_has() -> None:
