@@ -1,5 +1,6 @@
 """Recipes: TOML in, frozen typed options out; all faults are named at once, and unknown names are refused."""
 
+import json
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -287,7 +288,7 @@ _EXPECTED = {
 
 
 def _show(value: Any) -> str:
-    return _short(repr(value))
+    return _short(json.dumps(value) if value is None or isinstance(value, bool) else repr(value))
 
 
 def _short(text: str) -> str:

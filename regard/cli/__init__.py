@@ -7,6 +7,7 @@ the user can fix, 1 for a fault of ours, 130 after Ctrl-C, and 141 when the read
 import atexit
 import gc
 import os
+import re
 import select
 import signal
 import sys
@@ -42,6 +43,17 @@ from regard.verbs.table import ROOMS
 # while torch is imported. That takes a tenth of the time and frees nothing, because modules keep what they create.
 _YOUNG = 20_000
 MODELS = ("model", "models")  # the parameters of commands that name model folders
+_EXPECTED = [  # what typer says of a wrong value, and what we say
+    (re.compile(theirs), ours)
+    for theirs, ours in (
+        (r"(Input should be a valid|Unable to parse input string as an) integer, .*", "expected a whole number"),
+        (r"Input should be a valid number, .*|Input should be a finite number", "expected a number"),
+        (r"Input should be greater than or equal to (.*\w)", r"expected \1 or more"),
+        (r"Input should be less than or equal to (.*\w)", r"expected \1 or less"),
+        (r"Input should be greater than (.*\w)", r"expected more than \1"),
+        (r"Input should be less than (.*\w)", r"expected less than \1"),
+    )
+]
 _HABITS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -279,7 +291,7 @@ def _usage(error: typer.TyperException) -> list[str]:
     """Return sentences that say what is wrong with a command line, the nearest correct name, and where to find help."""
     context = getattr(error, "ctx", None)
     option, near = getattr(error, "option_name", None), getattr(error, "possibilities", None)
-    message = (error.message if near or option else error.format_message()).replace("Value error, ", "")
+    message = _plain(error.message if near or option else error.format_message())
     if near and option:  # compare the letters alone: the shared hyphens would make any two options look alike
         near = [name for name in near if get_close_matches(option.lstrip("-"), [name.lstrip("-")])]
         near = get_close_matches(option, near, 1, 0.0)
@@ -294,6 +306,14 @@ def _usage(error: typer.TyperException) -> list[str]:
     if option in ("--traceback", "--version") and context.parent:
         message = f"{option} goes before the command, as in `regard {option} {context.info_name}`."
     return [message, f"`{context.command_path} --help` shows how to use it."]
+
+
+def _plain(message: str) -> str:
+    """Return a message with what typer expects of a value in our words."""
+    message = message.replace("Value error, ", "")
+    for theirs, ours in _EXPECTED:
+        message = theirs.sub(ours, message)
+    return message
 
 
 def _hint(context: Any, option: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from regard.base.extras import how_to_install
 from regard.base.faults import Fault
 from regard.base.files import refuse_missing_folder, write_file
 from regard.console import remark, remark_written, say_table
@@ -37,8 +38,8 @@ def command(
 ) -> None:
     """Learn how attention works in twelve lessons, from counting words to a translator of your own."""
     if lesson is None:
-        if out is not None:
-            raise Fault("-o writes one lesson; name its number.")
+        if out is not None or run or record:
+            raise Fault(f"{'-o writes' if out is not None else '--run runs'} one lesson; name its number.")
         _list(language, folder)
     elif out is not None:
         _write(lesson, _spoken(language, folder), out)
@@ -93,7 +94,7 @@ def _write(number: int, language: "Language", out: Path) -> None:
         raise Fault(f"{out} exists already; name another file, so that nobody's answers are lost.")
     write_file(out, notebook_of(read_lesson(number), language))
     remark_written(out)
-    remark(f"Open it with: pip install jupyterlab && jupyter lab {out}")
+    remark(f"Open it with: {how_to_install('notebook')} && jupyter lab {out}")
 
 
 def _run(number: int, folder: Path, keeps: bool) -> None:

@@ -138,7 +138,8 @@ class Course:
         lesson = self._lesson(body.lesson)
         if body.exercise not in lesson.exercises:
             raise Refusal(404, f"Lesson {lesson.number} has no such exercise.")
-        is_right = check_answer(lesson.exercises[body.exercise], body.answer)
+        offered = lesson.text(self._language).exercise(body.exercise).choices
+        is_right = check_answer(lesson.exercises[body.exercise], offered, body.answer)
         if is_right:
             await asyncio.to_thread(self.progress.keep_answer, lesson.number, body.exercise, body.answer)
         comment = comment_on(lesson, body.exercise, self._language, is_right)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault
 from regard.base.files import write_file
-from regard.course.sources import ExercisePart, Language, read_lesson
+from regard.course.sources import Language, read_lesson
 
 if TYPE_CHECKING:
     from regard.model import Model
@@ -108,7 +108,7 @@ def check(
     lesson: int, exercise: str, answer: float | str | Sequence[str] | EllipsisType, language: Language = "en"
 ) -> None:
     """Check the answer of an exercise, and print why it is right or a hint; notebooks of the course call this."""
-    from regard.course.answers import check_answer
+    from regard.course.answers import NotAnAnswer, check_answer
     from regard.course.phrases import PHRASES
 
     if isinstance(answer, EllipsisType):
@@ -117,7 +117,10 @@ def check(
     source = read_lesson(lesson)
     if exercise not in source.exercises:
         raise Fault(f"Lesson {lesson} has no exercise {exercise}; it has {' and '.join(source.exercises)}.")
-    parts = source.text(language).parts
-    part = next(part for part in parts if isinstance(part, ExercisePart) and part.name == exercise)
-    is_right = check_answer(source.exercises[exercise], answer)
+    part = source.text(language).exercise(exercise)
+    try:
+        is_right = check_answer(source.exercises[exercise], part.choices, answer)
+    except NotAnAnswer as refusal:
+        print(refusal.sentence(language))
+        return
     print(f"✓ {part.right}" if is_right else f"✗ {part.hint}")

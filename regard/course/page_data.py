@@ -67,8 +67,7 @@ def fitting_recording(lesson: Lesson) -> Recording:
 
 def comment_on(lesson: Lesson, name: str, language: Language, is_right: bool) -> list[Node]:
     """Return what is said after a right or a wrong answer to an exercise."""
-    parts = lesson.text(language).parts
-    part = next(part for part in parts if isinstance(part, ExercisePart) and part.name == name)
+    part = lesson.text(language).exercise(name)
     return render(part.right if is_right else part.hint)
 
 

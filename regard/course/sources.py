@@ -98,6 +98,10 @@ class Exercise(Options):
     kind: Literal["number", "choice", "choices", "option"] = Field(description="The kind of answer.")
     answer: float | str | list[str] = Field(description="A number, a letter, letters, or options of a command.")
     tolerance: float = Field(default=0.0, ge=0, description="How far a number may be from the answer.")
+    percent: bool = Field(
+        default=False, description="Whether the number is in percent; a share such as 1/3 is right too."
+    )
+    given: str = Field(default="", description="Options that the question names; an answer may repeat them.")
 
     @model_validator(mode="after")
     def _fits(self) -> "Exercise":
@@ -151,6 +155,9 @@ class LessonText:
 
     title: str
     parts: tuple[Part, ...]
+
+    def exercise(self, name: str) -> ExercisePart:
+        return next(part for part in self.parts if isinstance(part, ExercisePart) and part.name == name)
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def faults(table: dict[str, Any]) -> list[str]:
         ({"model": {"norm": "sandwich"}}, "model.norm is 'sandwich', expected one of 'before', 'after'"),
         ({"model": {"width": "wide"}}, "model.width is 'wide', expected a whole number"),
         ({"model": {"width": 8.5}}, "model.width is 8.5, expected a whole number"),
-        ({"model": {"width": True}}, "model.width is True, expected a whole number"),
+        ({"model": {"width": True}}, "model.width is true, expected a whole number"),
         ({"model": {"width": 1}}, "model.width is 1, expected 2 or more"),
         ({"model": {"width": 65}}, "model.width is 65, expected 64 or less"),
         ({"model": {"rate": "x"}}, "model.rate is 'x', expected a number"),

@@ -42,7 +42,7 @@ def test_examples_as_a_file(trained: Path, tmp_path: Path, name: str) -> None:
         (["--examples", "2", "--next"], "--next and --examples are views of different things"),
         (["--examples", "2", "--bars", "3"], "--bars goes with --next; omit it."),
         (["--examples", "2", "--at", "99", "--from-lines", "5"], "There is no place after 99 tokens"),
-        (["--examples", "0"], "Input should be greater than or equal to 1."),
+        (["--examples", "0"], "Invalid value for '--examples': expected 1 or more."),
     ],
 )
 def test_what_is_refused(trained: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:

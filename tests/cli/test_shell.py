@@ -150,7 +150,7 @@ def test_near_misses(made, line, sentence):
 def test_faults_of_usage(made):
     done = made("made", "--count", "many")
     assert done.returncode == 2
-    assert "Invalid value for '--count'" in done.stderr
+    assert "Invalid value for '--count': expected a whole number." in done.stderr
     assert "`regard made --help` shows how to use it." in done.stderr
     assert made("kit", "get").stderr.startswith("regard: Missing argument 'NAME'.")
 

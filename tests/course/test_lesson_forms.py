@@ -118,6 +118,12 @@ def test_check_waits_for_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "Escreva sua resposta no lugar dos três pontos.\n"
 
 
+def test_check_says_in_the_readers_language_what_is_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    check(5, "error_rate", "33,3 процента", "ru")
+    check(3, "bias", "z", "pt")
+    assert capsys.readouterr().out == "33,3 процента — это не число.\nNão há a alternativa z.\n"
+
+
 def test_check_refuses_what_is_no_lesson() -> None:
     with pytest.raises(Fault, match="There is no lesson 99; `regard course` lists them all"):
         check(99, "sum", 1)

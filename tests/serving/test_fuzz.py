@@ -95,6 +95,16 @@ def test_malformed_forms_are_answered(client: httpx.Client, path: str) -> None:
         assert "error" in answered(client, path, content, "application/x-www-form-urlencoded") or path == "/detect"
 
 
+@pytest.mark.parametrize("path", ["/translate", "/detect"])
+@pytest.mark.parametrize("boundary", ["", "; boundary=", "; boundary=b"])
+def test_malformed_forms_of_parts_are_refused(client: httpx.Client, path: str, boundary: str) -> None:
+    named = b'--b\r\nContent-Disposition: form-data; name="q"'
+    nested = named + b"\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n\r\nx\r\n--c--\r\n--b--"
+    file = named + b'; filename="q.txt"\r\n\r\nAna\r\n--b--'
+    for content in (b"", b"--b", b"--b--", b"\xff\xfe", named, nested, file, (named + b"\r\n\r\n1\r\n") * 500):
+        assert "error" in answered(client, path, content, f"multipart/form-data{boundary}")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -101,8 +101,8 @@ class Planner:
         (step, items, left), *_ = ranks.gather([watch.seconds_of_step, watch.items, self._seconds])
         if step > 60 * self.allowance.minutes:
             raise Fault(
-                f"A single step takes about {step:,.0f} seconds here, which is longer than {self.allowance}; "
-                "give it more minutes, smaller batches or a smaller model."
+                f"A single step takes about {step:,.3g} seconds here, which is longer than {self.allowance}; go on "
+                "with --resume and more minutes, or begin again with smaller batches or a smaller model."
             )
         validation = time_validation(trainer, validator, seconds) if left else (0.0, 0.0)
         return Costs(step, items, *validation, time_checkpoint(trainer))

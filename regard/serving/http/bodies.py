@@ -2,6 +2,8 @@
 
 import json
 import re
+from email.parser import BytesParser
+from email.policy import HTTP
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,7 +13,9 @@ from regard.serving.http.refusals import Refusal
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
+_PARTS = "multipart/form-data"
 _MOST_FIELDS = 100
+_TOO_MANY = f"Invalid request: a form has at most {_MOST_FIELDS} fields."
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -46,17 +50,31 @@ async def read_values(request: Request, most: int) -> dict[str, Any]:
     query = dict(_pairs(request.url.query.encode()))
     if kind == _JSON:
         return query | parse_json(body)
-    if body and kind not in (_FORM, ""):
-        raise Refusal(415, f"The body must be {_JSON} or {_FORM}.")
-    form = {name: value.replace("\r\n", "\n") for name, value in _pairs(body)}
-    return query | form
+    if body and kind not in (_FORM, _PARTS, ""):
+        raise Refusal(415, f"The body must be {_JSON} or a form.")
+    pairs = _pairs_in_parts(body, request.headers["content-type"]) if kind == _PARTS else _pairs(body)
+    return query | {name: value.replace("\r\n", "\n") for name, value in pairs}
 
 
 def _pairs(form: bytes) -> list[tuple[str, str]]:
     try:
         return parse_qsl(form.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
-        raise Refusal(400, f"Invalid request: a form has at most {_MOST_FIELDS} fields.") from None
+        raise Refusal(400, _TOO_MANY) from None
+
+
+def _pairs_in_parts(body: bytes, kind: str) -> list[tuple[str, str]]:
+    """Read the fields of a multipart form; files, which have a name, are left out."""
+    message = BytesParser(policy=HTTP).parsebytes(f"Content-Type: {kind}\r\n\r\n".encode("latin-1") + body)
+    parts = list(message.iter_parts()) if message.is_multipart() else []
+    if len(parts) > _MOST_FIELDS:
+        raise Refusal(400, _TOO_MANY)
+    fields = [(part.get_param("name", header="content-disposition"), part) for part in parts if not part.get_filename()]
+    return [
+        (name, content.decode(errors="replace"))
+        for name, part in fields
+        if isinstance(name, str) and isinstance(content := part.get_payload(decode=True), bytes)
+    ]
 
 
 def parse_json(body: bytes) -> dict[str, Any]:

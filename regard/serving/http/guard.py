@@ -13,8 +13,10 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.routing import Match
+from starlette.types import Message, Receive, Scope, Send
 
 from regard.serving.http.refusals import Refusal
 from regard.serving.http.replies import GONE, error_response
@@ -49,7 +51,9 @@ def write_line(note: dict[str, Any]) -> None:
 class Guard:
     """An application with a guard around it."""
 
-    def __init__(self, app: ASGIApp, options: ServingOptions, metrics: Metrics, note: Note | None, warn: Warn) -> None:
+    def __init__(
+        self, app: Starlette, options: ServingOptions, metrics: Metrics, note: Note | None, warn: Warn
+    ) -> None:
         self._app, self._metrics, self._note = app, metrics, note
         self.options, self.warn = options, warn
         self._pace = RequestPace(options.limits.requests)
@@ -117,8 +121,7 @@ class Guard:
             self._pace.count((scope.get("client") or ("",))[0])
 
     def _write_down(self, scope: Scope, sent: dict[str, int], seconds: float, facts: dict[str, Any]) -> None:
-        route = scope.get("route")
-        path = getattr(route, "path_format", "other")
+        path = self._path_of(scope)
         status = facts.pop("status", None) or sent["status"] or GONE
         if status == GONE:
             self._metrics.cancelled.inc()
@@ -138,6 +141,11 @@ class Guard:
                     **facts,
                 }
             )
+
+    def _path_of(self, scope: Scope) -> str:
+        """Return which of our paths was asked for, also of a request that was refused before it got there."""
+        asked = (route for route in self._app.routes if route.matches(scope)[0] is not Match.NONE)
+        return getattr(scope.get("route") or next(asked, None), "path_format", "other")
 
 
 class RequestPace:

@@ -149,7 +149,7 @@ def test_a_first_step_that_hangs_overruns_by_a_validation_at_most(
 
 def test_a_step_that_takes_longer_than_the_time_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = pretend(monkeypatch, Machine(step=lambda seconds: 200.0))
-    with pytest.raises(Fault, match="A single step takes about 200 seconds here, which is longer than 1 minute; give"):
+    with pytest.raises(Fault, match="A single step takes about 200 seconds here, which is longer than 1 minute; go on"):
         start(toy("gpt", tmp_path, steps=3000), tmp_path / "run", 1)
     assert machine.taken == [1]
     start(toy("gpt", tmp_path, steps=3000), tmp_path / "run", 60, resume=True)  # with more time it can continue

@@ -186,6 +186,9 @@ def test_a_client_that_asks_too_often_is_slowed_down(forth: Path) -> None:
         assert answer.json()["error"].startswith("Slowdown:")
         assert 1 <= int(answer.headers["Retry-After"]) <= 60
         assert client.get("/health").status_code == 200
+        counts = client.get("/metrics").text
+        assert 'regard_requests_total{method="GET",path="/languages",status="429"} 2.0' in counts
+        assert 'path="other"' not in counts
 
 
 def test_a_model_whose_thread_is_gone_is_told_of_at_once(forth: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,7 @@ class Case:
     status: int = 200
     check: Check = lambda answer: True
     form: bool = False  # sent as a form, not as JSON
+    parts: bool = False  # sent as a form of several parts
     query: dict[str, str] | None = None
     ours: bool = False
 
@@ -63,6 +64,9 @@ CASES = [
     Case("settings tell the limit", "GET /frontend/settings", check=lambda a: a["charLimit"] == 2000, ours=True),
     Case("a text in JSON", "POST /translate", translation(), check=is_text),
     Case("a text in a form", "POST /translate", translation(), check=is_text, form=True),
+    Case("a text in a form of parts", "POST /translate", translation(q="Я люблю книги."), check=is_text, parts=True),
+    Case("no q in a form of parts", "POST /translate", {"source": "en", "target": "pt"}, 400,
+         error("missing q parameter"), parts=True),
     Case("a text in the query", "POST /translate", {}, query=translation(), check=is_text, form=True),
     Case("part in the query", "POST /translate", {"q": "Ana reads."}, query={"source": "en", "target": "pt"},
          check=is_text, form=True),
@@ -162,7 +166,9 @@ def tags(answer: Any) -> list[str]:
 
 def replay(ask: httpx.Client, case: Case) -> None:
     method, path = case.path.split()
-    sent = {} if case.body is None else {"data" if case.form else "json": case.body}
+    sent: dict[str, Any] = {} if case.body is None else {"data" if case.form else "json": case.body}
+    if case.parts:
+        sent = {"files": {name: (None, value) for name, value in (case.body or {}).items()}}
     answer = ask.request(method, path, params=case.query, **sent)
     assert answer.status_code == case.status, answer.text
     assert answer.headers["content-type"].startswith("application/json")

@@ -72,7 +72,7 @@ def cosine(first, second):
     return (a @ b / (a.norm() * b.norm())).item()
 
 
-for first, second in (("red", "white"), ("red", "house"), ("red", "sleeps"), ("hot", "cold")):
+for first, second in (("red", "white"), ("beautiful", "house"), ("red", "sleeps"), ("hot", "cold")):
     print(f"{first}, {second}: {cosine(first, second):.2f}")
 
 # %% analogy
