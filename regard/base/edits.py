@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from regard.base.faults import Fault
+from regard.base.figures import shorten
 from regard.base.files import read_bounded, write_file
 from regard.base.parsing import parse_json
 from regard.base.recipe import Options, check, faults_of
 from regard.base.version import __version__
 
+FORMAT = 1
 MOST_BYTES = 2**25  # of a record
 MOST_EDITS = 1000  # in a record
 MOST_PLACE = 2**31  # beyond any place
@@ -259,7 +261,12 @@ class Edits(Options):
         if not isinstance(table, dict):
             raise Fault(f"{path} does not hold a record of edits.")
         with faults_of(path):
-            return check(Edits, table, "the record")
+            if table.get("format", FORMAT) != FORMAT:  # another format may have other edits
+                raise Fault(f"format is {shorten(repr(table['format']))}, expected {FORMAT}")
+            record = check(Edits, table, "the record")
+        if not record.edits:
+            raise Fault(f"{path} holds no edits.")
+        return record
 
 
 def as_edits(edits: Edit | Sequence[Edit] | Edits) -> Edits:

@@ -32,6 +32,7 @@ from regard.base.places import find_place
 from regard.base.plugins import name_plugin, plugin_of
 from regard.base.version import __version__
 from regard.cli.plugin_option import Plugins, remark_on_plugins, take_plugins
+from regard.cli.valid_text import refuse_invalid_text
 from regard.commands import COMMANDS, SETS_RECIPE
 from regard.console import remark
 from regard.console.refused import refusal_sentence
@@ -87,6 +88,7 @@ def _command_of(target: Any, name: str | None, summary: str | None) -> Any:
     command.context_settings = {**_HABITS, **command.context_settings}
     _write_arguments_in_capitals(command)
     _caution_first(command)
+    refuse_invalid_text(command)
     take_plugins(command)
     return command
 

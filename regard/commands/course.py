@@ -37,6 +37,8 @@ def command(
     record: Annotated[bool, typer.Option("--record", hidden=True, help="Keep what the steps show.")] = False,
 ) -> None:
     """Learn how attention works in twelve lessons, from counting words to a translator of your own."""
+    if folder.exists() and not folder.is_dir():
+        raise Fault(f"{folder} is a file, not a folder; name a folder for the models and the progress of the course.")
     if lesson is None:
         if out is not None or run or record:
             raise Fault(f"{'-o writes' if out is not None else '--run runs'} one lesson; name its number.")

@@ -1,5 +1,6 @@
 """`regard score`: score files of outputs against references, or work out BLEU step by step."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -105,6 +106,8 @@ def command(
     if explain:
         _explain(texts, line, orders, weights, choices, as_json)
         return
+    if other is not None and other.hypotheses == texts.hypotheses and not as_json:
+        other = None  # a remark has said so
     with console_progress() as progress:
         scores = scoring.score_texts(texts, metrics, other, progress, choices)
     if as_json:
@@ -168,13 +171,13 @@ def _explain(
 
 
 def _say_scores(scores: Sequence["Scored"]) -> None:
-    from regard.metrics.significance import CONFIDENCE
+    from regard.metrics.significance import CONFIDENCE, FEWEST
 
     bounds = f"{CONFIDENCE}% between"
     rows = []
     for scored in scores:
         digits = scored.score.digits
-        between = f"{in_figures(scored.low, digits)} and {in_figures(scored.high, digits)}"
+        between = _bounds(scored.low, scored.high, digits)
         value = in_figures(scored.score.value, digits)
         rows.append([scored.score.metric, value, between, str(scored.score.n), scored.score.signature])
     say_table(["metric", "value", bounds, "sentences", "signature"], rows)
@@ -182,7 +185,9 @@ def _say_scores(scores: Sequence["Scored"]) -> None:
         print()
         columns = ["metric", "against", "difference", bounds, "p (bootstrap)", "p (randomisation)", "tested on"]
         say_table(columns, [_comparison_lines(scored) for scored in scores])
-    if any(scored.by != "sums" for scored in scores):
+    if scores[0].score.n < FEWEST:
+        remark("A single sentence says nothing about other test sets, so there are no bounds and no tests (–).")
+    elif any(scored.by != "sums" for scored in scores):
         remark("Intervals and tests based on sentence scores are about their mean, not about the value itself.")
 
 
@@ -193,11 +198,19 @@ def _comparison_lines(scored: "Scored") -> list[str]:
         scored.score.metric,
         in_figures(scored.versus.score.value, digits),
         in_figures(difference.value, digits, "+"),
-        f"{in_figures(difference.low, digits, '+')} and {in_figures(difference.high, digits, '+')}",
-        f"{difference.bootstrap:.4f}",
-        f"{difference.randomisation:.4f}",
+        _bounds(difference.low, difference.high, digits, "+"),
+        _probability(difference.bootstrap),
+        _probability(difference.randomisation),
         scored.by,
     ]
+
+
+def _bounds(low: float, high: float, digits: int, sign: str = "") -> str:
+    return "–" if math.isnan(low) else f"{in_figures(low, digits, sign)} and {in_figures(high, digits, sign)}"
+
+
+def _probability(p: float) -> str:
+    return "–" if math.isnan(p) else f"{p:.4f}"
 
 
 def _say_explanation(explanation: "Explanation", ngrams: Sequence[Sequence["Match"]]) -> None:

@@ -8,6 +8,7 @@ before decoding, so that another process can do the slow part.
 import gzip
 import logging
 import lzma
+import shlex
 import unicodedata
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
@@ -20,6 +21,7 @@ from pathlib import Path
 from regard.base.faults import Fault
 from regard.data.catalogue.unpack import most_held, open_content, packing
 
+STANDARD_INPUT_NAME = "standard input"  # in remarks and faults
 _LOG = logging.getLogger(__name__)
 _TAKEN = 10_000  # lines decoded at once
 _HELD = 1 << 24  # most bytes of lines held at once
@@ -130,9 +132,18 @@ def tell_of_beginning(lines: list[bytes], name: str) -> None:
         _LOG.warning(f"{name} begins with a byte order mark, which is dropped")
     if len(lines) == 1 and lines[0].count(b"\r") > 1 and not lines[0].endswith(b"\n"):
         _LOG.warning(
-            f"{name} is one line with carriage returns in it; if these end its lines, convert it: "
-            f"tr '\\r' '\\n' < {name} > FILE"
+            f"{name} is one line with carriage returns in it; if these end its lines, "
+            + _how_to_convert(name, r"tr '\r' '\n'")
         )
+
+
+def _how_to_convert(name: str, command: str) -> str:
+    """Return advice to convert a text by a command that reads standard input; the name need not be that of a file."""
+    if name == STANDARD_INPUT_NAME:
+        return f"pipe it through: {command}"
+    if packing(name) or not Path(name).is_file():
+        return f"convert it by: {command}"
+    return f"convert it: {command} < {shlex.quote(name)} > FILE"
 
 
 def decode_block(block: bytes, name: str, first: int, normal: bool = True, encoding: str = "utf-8") -> list[str]:
@@ -142,7 +153,7 @@ def decode_block(block: bytes, name: str, first: int, normal: bool = True, encod
     except UnicodeDecodeError as error:
         number = first + block.count(b"\n", 0, error.start)
         wide = first == 1 and block.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
-        advice = f"it begins as UTF-16, so convert it: iconv -f UTF-16 -t UTF-8 {name} > FILE"
+        advice = f"it begins as UTF-16, so {_how_to_convert(name, 'iconv -f UTF-16 -t UTF-8')}"
         raise Fault(
             f"{name}, line {number}: not valid UTF-8 (byte 0x{block[error.start]:02x}); "
             + (advice if wide else "is the file in another encoding, or not text?")

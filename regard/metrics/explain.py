@@ -165,8 +165,8 @@ def _weighted_mean(precisions: Sequence[float], weights: Sequence[float]) -> flo
 def _check(weights: Sequence[float], orders: int) -> None:
     if len(weights) != orders:
         raise Fault(
-            f"There are {quantity(len(weights), 'weight')} for {quantity(orders, 'order')} of n-grams; "
-            "give one for each."
+            f"There {'is' if len(weights) == 1 else 'are'} {quantity(len(weights), 'weight')} "
+            f"for {quantity(orders, 'order')} of n-grams; give one for each."
         )
     if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not sum(weights):
         listed = ", ".join(f"{weight:g}" for weight in weights)

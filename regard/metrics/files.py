@@ -10,7 +10,7 @@ from unicodedata import is_normalized
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.progress import Progress, silent
-from regard.data.lines import read_lines, read_stream
+from regard.data.lines import STANDARD_INPUT_NAME, read_lines, read_stream
 from regard.metrics import Score
 from regard.metrics.explain import Explanation, Match, explain_corpus, explain_sentence, matches
 from regard.metrics.hppr import check_trees
@@ -48,7 +48,7 @@ class Versus:
 
 @dataclass(frozen=True)
 class Scored:
-    """A score, its likely bounds, and what these were computed from."""
+    """A score, its likely bounds (NaN for a single sentence), and what these were computed from."""
 
     score: Score
     low: float
@@ -69,14 +69,19 @@ def read_texts(hypothesis: Path, references: Sequence[Path], origin: str = "") -
     """Read the files, with `-` for standard input; refuse empty files and different numbers of lines."""
     for path in references:
         if list(references).count(path) > 1:
-            raise Fault(f"{path} is given twice; each --reference must be another whole reference.")
-    texts = Texts(str(hypothesis), _lines(hypothesis), {str(path): _lines(path) for path in references}, origin)
+            raise Fault(f"{_name(path)} is given twice; each --reference must be another whole reference.")
+    texts = Texts(_name(hypothesis), _lines(hypothesis), {_name(path): _lines(path) for path in references}, origin)
     return _check(texts)
 
 
 def read_others(texts: Texts, path: Path) -> Texts:
     """Read the outputs of another system, for the same references."""
-    return _check(replace(texts, name=str(path), hypotheses=_lines(path)))
+    return _check(replace(texts, name=_name(path), hypotheses=_lines(path)))
+
+
+def _name(path: Path) -> str:
+    """Return the name that remarks and faults use."""
+    return STANDARD_INPUT_NAME if path == STANDARD_INPUT else str(path)
 
 
 def _check(texts: Texts) -> Texts:
@@ -96,9 +101,9 @@ def _lines(path: Path) -> list[str]:
     elif sys.stdin is None:
         raise Fault("There is no standard input; name a file to score.")
     else:
-        lines = list(read_stream(sys.stdin.buffer, "standard input", normal=False))
+        lines = list(read_stream(sys.stdin.buffer, STANDARD_INPUT_NAME, normal=False))
     if not lines:
-        raise Fault(f"{path} is empty, so there is nothing to score.")
+        raise Fault(f"{_name(path)} is empty, so there is nothing to score.")
     return lines
 
 
@@ -111,7 +116,7 @@ def check_sentences(texts: Texts, metrics: Sequence[str], outputs: Path | None, 
         *((name, trees, sources) for name, trees in texts.references.items()),
     ]:
         if path is not None:
-            check_trees(name, trees, str(path), _lines(path))
+            check_trees(name, trees, _name(path), _lines(path))
 
 
 def remarks(

@@ -36,6 +36,7 @@ from regard.metrics.text import NOTHING_CHOSEN, SACREBLEU, Choices, Metric
 SEED = 12345  # sacreBLEU's
 RESAMPLES, TRIALS = 1_000, 10_000  # also as in sacreBLEU
 CONFIDENCE = 95  # percent of the resampled values in the interval
+FEWEST = 2  # sentences that can be resampled
 _AT_ONCE, _CELLS = 1_000, 4_000_000  # resampled test sets in memory, and sentences in all of them
 _EQUAL = 1e-9  # smaller differences are ties, which rounding must not break
 
@@ -63,7 +64,10 @@ Summing = Callable[[Sequence[str], References], Sums]
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of two systems with its likely bounds, and the probability that chance alone explains it."""
+    """Difference of two systems with its likely bounds, and the probability that chance alone explains it.
+
+    Except for `value`, all are NaN for a single sentence, which says nothing about others.
+    """
 
     value: float
     low: float
@@ -73,7 +77,12 @@ class Difference:
 
 
 def interval(sums: Sums, resamples: int = RESAMPLES, seed: int = SEED) -> tuple[float, float]:
-    """Return the bounds of the metric on other sentences of the same kind, by bootstrap (Efron 1979)."""
+    """Return the bounds of the metric on other sentences of the same kind, by bootstrap (Efron 1979).
+
+    They are NaN for a single sentence.
+    """
+    if len(sums.rows) < FEWEST:
+        return math.nan, math.nan
     draws = np.random.default_rng(seed)
     values = [sums.values(weights) for weights in _resample(len(sums.rows), resamples, draws)]
     low, high = _bounds(np.concatenate(values))
@@ -87,6 +96,8 @@ def difference(
     if len({len(run.rows) for run in [*first, *other]}) != 1 or len(first) != len(other):
         raise ValueError("systems must be compared on the same sentences, with the same number of runs")
     value = float(np.mean([run.value() for run in other]) - np.mean([run.value() for run in first]))
+    if len(first[0].rows) < FEWEST:
+        return Difference(value, *[math.nan] * 4)
     resampled = _bootstrap(first, other, resamples, np.random.default_rng(seed))
     low, high = _bounds(resampled)
     exchanged = _randomise(first, other, trials, np.random.default_rng(seed))

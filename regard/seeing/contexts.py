@@ -35,6 +35,6 @@ def _check_number(word: str, occurrences: Sequence[Occurrence], texts: int) -> N
     if len(occurrences) < FEWEST:
         count = {0: "at no place", 1: "at one place"}.get(len(occurrences), f"at {len(occurrences)} places")
         raise Fault(
-            f"'{word}' occurs {count} of the {texts} text{'' if texts == 1 else 's'} as a whole word; "
+            f"'{word}' occurs {count} of the {'text' if texts == 1 else f'{texts:,} texts'} as a whole word; "
             f"give texts that have it at least {FEWEST} times."
         )

@@ -1,4 +1,4 @@
-"""Views of a model under edits: it writes again, and the heading shows the output before and after."""
+"""Views of a model under edits: it writes again, and every form of the view names the edits and both outputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from regard.loading import Loaded
 from regard.seeing.gazes import Sight
 from regard.seeing.looking import DrawnTranslation
 from regard.viewing.canvas import show_word
-from regard.viewing.view import View
+from regard.viewing.view import Edited, View
 
 
 def edits_asked(model: Loaded, zero_heads: Sequence[str], record: Path | None) -> Edits | None:
@@ -54,10 +54,12 @@ def view_edited(model: Loaded, edits: Edits | None, view: Callable[[], View]) ->
     plain = view()
     with editing(model, edits):
         changed = view()
-    before, after = (show_word(str(each.about.get("output", ""))) for each in (plain, changed))
+    outputs = [str(each.about.get("output", "")) for each in (plain, changed)]
+    before, after = map(show_word, outputs) if any(outputs) else outputs  # a model that only reads has none
     heading = "\n".join([plain.heading, *edits.describe(), f"edited → {after}" if after else changed.heading])
     about = {**changed.about, "unedited": before, "edits": edits.model_dump(mode="json", exclude_none=True)}
     drawing = (
         replace(changed.drawing, edits=edits) if isinstance(changed.drawing, DrawnTranslation) else changed.drawing
     )
-    return replace(changed, heading=heading, about=about, drawing=drawing)
+    edited = Edited(edits.describe(), before)
+    return replace(changed, heading=heading, about=about, drawing=drawing, edited=edited)

@@ -16,6 +16,7 @@ from regard.seeing.gazes import Sight, see_input
 from regard.seeing.lessons.gates import gates_of
 from regard.seeing.next_token import EXAMPLES, beam_tree, choices_along, next_choices, prompt_choices
 from regard.seeing.sentences import Translator, see
+from regard.tasks import TASKS
 from regard.viewing import page, tree
 from regard.viewing.canvas import show_word
 from regard.viewing.choices import Choices, ChoicesStart, DrawnChoices
@@ -48,7 +49,8 @@ def view_answer(
         gates = gates_of(model, item, request.layer, by_word=not request.tokens)
         return View(_heading(sight), DrawnGates(gates))
     looks = sight.between(side)
-    return View(_heading(sight), drawing_of(looks, request), _about(looks))
+    heading = _heading(sight, is_story=TASKS[model.recipe.task].reads == "story")
+    return View(heading, drawing_of(looks, request), _about(looks))
 
 
 def view_translation(
@@ -149,9 +151,10 @@ def _languages(model: Translator) -> tuple[str, str]:
     return model.recipe.data.source_language, model.recipe.data.target_language
 
 
-def _heading(sight: Sight) -> str:
-    """Return a heading: the input, or the last line of a story, and the output."""
-    text = show_word(sight.text.strip().rpartition(chr(10))[2])
+def _heading(sight: Sight, is_story: bool = False) -> str:
+    """Return a heading: the input, or the question that ends a story, and the output."""
+    stripped = sight.text.strip()
+    text = show_word(stripped.rpartition(chr(10))[2] if is_story else stripped)
     return f"{text} → {show_word(sight.output)}" if sight.output else text
 
 

@@ -11,11 +11,16 @@ from regard.protocols.pictures import FitsPictures
 MOST_REMARKS = 3  # on single pictures; further ones are only counted
 
 
-def mark_as_is(task: Any, files: Iterable[Any]) -> list[AsIs]:
+def mark_as_is(task: Any, files: Iterable[Any], option: str = "as_is") -> list[AsIs]:
     """Mark picture files to be read unchanged."""
-    if not isinstance(task, FitsPictures):
-        raise Fault("This model does not read pictures of a fixed size; omit as_is.")
+    refuse_as_is(task, option)
     return [AsIs(file) for file in files]
+
+
+def refuse_as_is(task: Any, option: str) -> None:
+    """Refuse the option to read pictures unchanged, by the name that the caller typed, where none are scaled."""
+    if not isinstance(task, FitsPictures):
+        raise Fault(f"This model does not read pictures of a fixed size; omit {option}.")
 
 
 def with_remarks(task: Any, files: Iterable[Any], remark: Remark) -> Iterator[Any]:

@@ -6,10 +6,12 @@ drawn.
 
 import io
 import re
+import textwrap
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,12 +30,29 @@ PALETTE = ("#1f5fa8", "#d1622b", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770", "#c
 # Characters that reverse the text after them up to the end of a line; words are shown one by one.
 _TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 FONT = "DejaVu Sans"  # included in matplotlib, with Latin, Cyrillic and Greek
+_NOTES: ContextVar[tuple[str, ...]] = ContextVar("notes", default=())
+_NOTE_LETTER, _SHORTEST_NOTE = 0.085, 40  # inches of a letter of a note, and letters that fit above any picture
 
 
 def check_suffix(path: Path) -> None:
     """Refuse a file name whose suffix is not a picture format we can draw."""
     if path.suffix.lower() not in SUFFIXES:
         raise Fault(f"{path} does not end in {' or '.join(SUFFIXES)}, the picture formats that can be drawn.")
+
+
+@contextmanager
+def noted(lines: Sequence[str]) -> Iterator[None]:
+    """Write these lines above every picture that is saved inside the block."""
+    token = _NOTES.set(tuple(lines))
+    try:
+        yield
+    finally:
+        _NOTES.reset(token)
+
+
+def noted_lines(letters: int) -> list[str]:
+    """Return the lines to write above a picture, wrapped at this many letters."""
+    return [line for note in _NOTES.get() for line in textwrap.wrap(show_word(note), max(letters, _SHORTEST_NOTE))]
 
 
 @contextmanager
@@ -45,7 +64,7 @@ def canvas(texts: Iterable[str]) -> Iterator["type[Figure]"]:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    lacking = sorted(_lacking(texts))
+    lacking = sorted(_lacking([*texts, *_NOTES.get()]))
     # The reader of an SVG may have none of these fonts; the last name asks for any sans-serif one.
     families = dict.fromkeys([FONT, *filter(None, map(_family_with, lacking)), "sans-serif"])
     fonts: dict[Any, Any] = {"font.family": list(families), "font.sans-serif": [FONT]}
@@ -60,9 +79,27 @@ def save_figure(figure: "Figure", path: Path) -> None:
     check_suffix(path)
     kind = path.suffix.lower()[1:]
     picture = io.BytesIO()
+    if _NOTES.get():
+        _write_notes(figure)
     no_date = {"Date": None} if kind == "svg" else {}  # so that the same picture gives the same file
     figure.savefig(picture, format=kind, dpi=150, bbox_inches="tight", pad_inches=0.12, metadata=no_date)
     write_file(path, picture.getvalue())
+
+
+def _write_notes(figure: "Figure") -> None:
+    """Write the notes above the drawing, as wide as it is."""
+    figure.draw_without_rendering()  # places what is laid out only when drawn
+    figure.set_layout_engine("none")
+    box = figure.get_tightbbox()
+    figure.text(
+        box.x0 / figure.get_figwidth(),
+        (box.y1 + 0.1) / figure.get_figheight(),
+        "\n".join(noted_lines(int(box.width / _NOTE_LETTER))),
+        va="bottom",
+        fontsize=9,
+        color=INK,
+        parse_math=False,
+    )
 
 
 def show_word(word: str) -> str:

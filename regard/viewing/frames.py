@@ -1,5 +1,6 @@
 """Attention weights of the frames of a sound, below its waveform."""
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -37,6 +38,8 @@ _BINS = 1200  # of the waveform
 _MOST_NAMED = 40  # number of rows up to which all names fit
 _NARROWEST, _WIDEST = 5.0, 14.0  # inches
 _BANDS_HIGH = 1.6  # inches
+_LETTER, _LINE = 0.009, 0.018  # inches of a letter and of a line, for each point of the title's size
+_LARGE, _SMALL = 11, 8.5  # points of the title, and of one of more than two lines
 _BARS = " ▁▂▃▄▅▆▇█"
 _MOST_ROWS = 40
 
@@ -144,7 +147,9 @@ def draw_frames(
         wide = float(np.clip(2.2 * looks.duration, _NARROWEST, _WIDEST))
         high = float(np.clip(0.26 * len(looks.rows), 0.8, 6.0))
         band_heights = [] if looks.bands is None else [_BANDS_HIGH]
-        figure = new_figure(figsize=(wide, high + sum(band_heights) + 1.9), layout="constrained")
+        title, size = _wrapped(show_title(looks.title, which), wide)
+        tall = high + sum(band_heights) + 1.7 + _LINE * size * max(len(title), 1)
+        figure = new_figure(figsize=(wide, tall), layout="constrained")
         wave, matrix, *spectrum = figure.subplots(
             2 + len(band_heights), 1, sharex=True, height_ratios=[1.0, high, *band_heights]
         )
@@ -153,10 +158,17 @@ def draw_frames(
         if looks.bands is not None:
             _draw_bands(spectrum[0], looks.bands, looks.duration)
         (spectrum or [matrix])[0].set_xlabel("seconds", fontsize=9, color=SOFT)
-        title = show_title(looks.title, which)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+        figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=size, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)
+
+
+def _wrapped(title: str, wide: float) -> tuple[list[str], float]:
+    """Return the lines of a title above a picture of this width, and its size in points."""
+    large, small = (
+        textwrap.wrap(title, int(wide / (_LETTER * size)), break_on_hyphens=False) for size in (_LARGE, _SMALL)
+    )
+    return (large, _LARGE) if len(large) <= 2 else (small, _SMALL)
 
 
 def _draw_wave(axes: "Axes", looks: FrameLooks) -> None:

@@ -216,7 +216,7 @@ def _figure(steps: HeadSteps, new_figure: "type[Figure]") -> "Figure":
 
 
 def _draw_stage(axes: "Axes", stage: Stage, title: str) -> None:
-    """Draw a matrix with its numbers in cells, blue above zero and orange below."""
+    """Draw a matrix with its numbers in cells, orange above zero and blue below."""
     values = stage.values[:, : stage.shown]
     finite = np.where(np.isfinite(values), values, 0)
     scale = max(float(np.abs(finite).max(initial=0)), 1e-9)
@@ -244,10 +244,10 @@ def _draw_stage(axes: "Axes", stage: Stage, title: str) -> None:
 
 
 def number_colours() -> "Colormap":
-    """Return the colours of numbers as on the page: orange below zero, blue above."""
+    """Return the colours of numbers as on the page and in tables: blue below zero, orange above."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("numbers", ["#eba57f", "#fbfbfb", "#86b1de"])
+    return LinearSegmentedColormap.from_list("numbers", ["#86b1de", "#fbfbfb", "#eba57f"])
 
 
 def _short(name: str, most: int = 12) -> str:

@@ -6,7 +6,7 @@ from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.base.figures import in_figures
+from regard.base.figures import in_figures, quantity
 from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
 
 if TYPE_CHECKING:
@@ -57,10 +57,9 @@ class SentenceLoss:
     @property
     def summary(self) -> str:
         count = len(self.tokens)
+        over = quantity(count, "token")
         perplexity = in_figures(self.perplexity, 2 if self.perplexity < _MANY else 0)
-        return (
-            f"loss {self.total:.2f} nats over {count} tokens, {self.total / count:.2f} a token, perplexity {perplexity}"
-        )
+        return f"loss {self.total:.2f} nats over {over}, {self.total / count:.2f} a token, perplexity {perplexity}"
 
 
 def losses_to_json(losses: SentenceLoss) -> dict[str, Any]:

@@ -11,7 +11,18 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.files import write_file
-from regard.viewing.canvas import FAINT, FONT, INK, SOFT, canvas, check_suffix, missing_glyphs, save_figure, show_word
+from regard.viewing.canvas import (
+    FAINT,
+    FONT,
+    INK,
+    SOFT,
+    canvas,
+    check_suffix,
+    missing_glyphs,
+    noted_lines,
+    save_figure,
+    show_word,
+)
 from regard.viewing.looks import LooksBetween
 from regard.viewing.page import refuse_many_weights
 from regard.viewing.raster import page_picture
@@ -249,9 +260,14 @@ def _sheet(use: MemoryUse, strips: dict[str, np.ndarray], width: int) -> "tuple[
     from matplotlib.font_manager import findfont
     from PIL import Image, ImageDraw, ImageFont
 
+    across = max(width, _NARROWEST) + 2 * _MARGIN
+    notes = noted_lines(across // _LETTER)
     height = sum(_LABEL + len(colours) * _SLOT + _GAP for colours in strips.values()) + 2 * _MARGIN + _LABEL
-    sheet = Image.new("RGB", (max(width, _NARROWEST) + 2 * _MARGIN, height), (255, 255, 255))
+    sheet = Image.new("RGB", (across, height + len(notes) * _LABEL), (255, 255, 255))
     pen, font, top = ImageDraw.Draw(sheet), ImageFont.truetype(findfont(FONT), 11), _MARGIN
+    for note in notes:
+        pen.text((_MARGIN, top), note, INK, font=font)
+        top += _LABEL
     pen.text((_MARGIN, top), fit_text(show_word(use.title), sheet.width // _LETTER), INK, font=font)
     tops = []
     top += _LABEL + _GAP

@@ -3,18 +3,22 @@
 import base64
 import json
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.files import finite, write_file
 from regard.base.notebook import frame, stacked
+from regard.viewing.canvas import missing_glyphs, noted
 from regard.viewing.saving import save_by
 from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Joining
+
+_MOST_NAMED = 8  # edits above a picture
 
 
 class Drawing(Protocol):
@@ -103,6 +107,22 @@ class HeadsDrawing:
 
 
 @dataclass(frozen=True)
+class Edited:
+    """The edits under which a drawing was made, and the output without them."""
+
+    edits: Sequence[str]  # a sentence for each
+    unedited: str
+
+    @property
+    def notes(self) -> list[str]:
+        """Lines to write above a picture."""
+        lines = [f"Edited: {edit}" for edit in self.edits[:_MOST_NAMED]]
+        if (further := len(self.edits) - _MOST_NAMED) > 0:
+            lines.append(f"And {quantity(further, 'further edit')}.")
+        return [*lines, f"Without edits: {self.unedited}"] if self.unedited else lines
+
+
+@dataclass(frozen=True)
 class View:
     """A view of a model's attention to one text, or of what it may write, as `regard look` draws it.
 
@@ -112,6 +132,7 @@ class View:
     heading: str  # the input and the output
     drawing: Drawing
     about: Mapping[str, Any] = field(default_factory=dict)  # fields before its numbers
+    edited: Edited | None = None
 
     def numbers(self) -> dict[str, Any]:
         """Return everything as plain values, as `regard look -o x.json` writes them."""
@@ -131,15 +152,16 @@ class View:
             text = json.dumps(finite(self.numbers()), ensure_ascii=False, indent=1, allow_nan=False)
             write_file(path, f"{text}\n".encode(errors="backslashreplace"))
         elif kind == ".html":
-            self.drawing.page().write(path)
+            self._page().write(path)
         elif kind in (".png", ".svg"):
-            return self.drawing.draw(path)
+            return self._draw(path)
         elif kind == ".gif":
             if not isinstance(self.drawing, Animated):
                 raise Fault(
                     f"{path} would be an animation, which only views of steps have; write a .png or .html instead."
                 )
-            self.drawing.animate(path)
+            with noted(self._notes):
+                self.drawing.animate(path)
         else:
             raise Fault(f"{path} does not end in .png, .svg, .html or .json; the suffix chooses the format.")
         return set()
@@ -150,14 +172,30 @@ class View:
 
     def _repr_html_(self) -> str:
         try:
-            return frame(self.drawing.page().html, self.heading)
+            return frame(self._page().html, self.heading)
         except Fault:  # a view without a page, or too large for one, has a picture
-            return stacked([_picture(self.drawing)])
+            return stacked([_picture(self._draw)])
+
+    @property
+    def _notes(self) -> list[str]:
+        return self.edited.notes if self.edited else []
+
+    def _draw(self, path: Path) -> set[str]:
+        with noted(self._notes):
+            missing = self.drawing.draw(path)
+        return missing | missing_glyphs(self._notes) if self._notes else missing
+
+    def _page(self) -> SealedPage:
+        page = self.drawing.page()
+        if self.edited is None:
+            return page
+        edited = {"edits": list(self.edited.edits), "unedited": self.edited.unedited}
+        return replace(page, data={**page.data, "edits_made": edited})
 
 
-def _picture(drawing: Drawing) -> str:
+def _picture(draw: Callable[[Path], set[str]]) -> str:
     with TemporaryDirectory(prefix="regard-") as folder:
         path = Path(folder) / "picture.png"
-        drawing.draw(path)
+        draw(path)
         content = base64.b64encode(path.read_bytes()).decode()
     return f'<img alt="" style="max-width:100%" src="data:image/png;base64,{content}">'

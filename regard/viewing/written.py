@@ -1,5 +1,6 @@
 """Tokens, numbers, weights and tables as text."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -12,6 +13,8 @@ _LEAST = 0.001  # a smaller probability is shown as less than this
 # background of a terminal, so they read alike on dark and light.
 SHADES = {0.1: "░", 0.3: "▒", 0.5: "▓", 0.75: "█"}
 DOT = "·"
+# A cell that begins with a digit, one number with a sign, a mark or spaces around it, or a dash for a missing one.
+_NUMBER = re.compile(r"\d|\s*(› *)?[<+−-]?(\d\S*|∞)(\s?%|\s?±.*)?\s*$|\s*[-–]?\s*$")
 
 
 def visible(piece: str) -> str:
@@ -92,4 +95,4 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
 
 def holds_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
     """Return True if a column holds only numbers, or dashes for missing ones, which are aligned to the right."""
-    return bool(rows) and all(row[place][:1].isdigit() or row[place][:1] in ("-", "–", "") for row in rows)
+    return bool(rows) and all(_NUMBER.match(row[place]) for row in rows)

@@ -154,3 +154,18 @@ def test_roles_have_a_row_for_each_head_and_one_for_position(browser: Browser, p
     assert texts(browser, "tfoot td") == ["–", "90", "2.5"]
     assert browser.run("return document.querySelector('.roles').tabIndex") == 0
     assert browser.said() == []
+
+
+def test_numbers_above_zero_are_orange_and_those_below_blue_as_in_tables(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    browser.open(pages["forward"])
+    colours = browser.run(
+        "const page = document.createElement('div'); page.className = 'numbers'; document.body.append(page);"
+        "const colour = (name) => { const cell = document.createElement('td'); cell.className = name;"
+        "cell.style.setProperty('--weight', 1); page.append(cell);"
+        "const [red, , blue] = getComputedStyle(cell).backgroundColor.match(/[0-9.]+/g).map(Number);"
+        "return red > blue ? 'orange' : 'blue'; };"
+        "return [colour('above-zero'), colour('below-zero')]"
+    )
+    assert colours == ["orange", "blue"]

@@ -76,6 +76,37 @@ def test_it_opens_without_a_word_to_the_console_or_a_request(opened: Opened) -> 
     assert len(page.all("#columns .word")) == len(SOURCE)
 
 
+def test_it_names_the_edits_of_the_model_and_the_output_without_them(browser: Browser, tmp_path: Path) -> None:
+    plain = scene_page(scene())
+    edited = {"edits": ["cross.1.1: the head's output is zero.", "decoder.1.2: the output is zero."], "unedited": "Eu"}
+    replace(plain, data={**plain.data, "edits_made": edited}).write(tmp_path / "edited.html")
+    browser.open(tmp_path / "edited.html")
+    assert browser.text("#edits-made") == f"edits{''.join(edited['edits'])}without editsEu"
+    assert browser.said() == []
+
+
+def test_links_end_at_their_words_beside_a_scrollbar(browser: Browser, opened: Opened) -> None:
+    browser.appear(1200, 700)
+    browser.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": False})
+    try:
+        page = opened()
+        page.settle()
+        assert page.run("return document.documentElement.clientWidth < innerWidth")
+        ends, centres = page.run(
+            "const left = document.getElementById('lines').getBoundingClientRect().left;"
+            "const ends = [...document.querySelectorAll('.strand')].map((strand) =>"
+            " [Number(strand.dataset.column), strand.getPointAtLength(strand.getTotalLength()).x]);"
+            "const centre = ({ left: start, right }) => (start + right) / 2 - left;"
+            "const words = [...document.querySelectorAll('#columns .word')];"
+            "return [ends, words.map((each) => centre(each.getBoundingClientRect()))];"
+        )
+        assert len(ends) >= len(SOURCE)
+        assert max(abs(along - centres[column]) for column, along in ends) < 1
+        assert page.said() == []
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+
+
 def test_its_policy_is_in_force(opened: Opened) -> None:
     page = opened()
     fetched = "fetch('https://localhost/x').then(() => arguments[0]('came'), (error) => arguments[0](error.name))"

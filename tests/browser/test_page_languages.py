@@ -123,6 +123,7 @@ def test_a_refusal_is_shown_in_the_language_of_the_page(
         ("ru", "occupancy", "Показано: занятость кадров."),
         ("ru", "look", "Показано: внимание."),
         ("ru", "decoder.0.look", "Показано: decoder.0.look."),
+        ("en", "", ""),  # a part without a name
     ],
 )
 def test_a_part_of_a_model_is_called_by_its_name_in_the_language(

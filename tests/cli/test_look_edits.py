@@ -1,7 +1,10 @@
 """`regard look --zero-head` and `--edit`, `edits=` in Python, and translating and continuing under edits."""
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 from small import undrawn
@@ -9,6 +12,11 @@ from toys import open_trained_toy
 
 import regard
 from regard.cli import main
+from regard.seeing.edited import view_edited
+from regard.viewing.view import Edited, View
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
+from pages import page_data
 
 TEXT = "Ana sees the red house."
 STRONG = [regard.Edit(at=f"cross.{block}", do="force", keys=[0]) for block in (1, 2)]
@@ -40,8 +48,15 @@ def test_heads_are_switched_off_and_the_record_is_replayed(
     assert "cross.1.1: the head's output is zero." in printed
     assert "edited → " in printed
     assert main([*asked, "--save-edit", record, "--overwrite"]) == 0
-    for suffix in ("png", "html"):
+    for suffix in ("png", "svg", "html"):
         assert main([*asked, "-o", str(tmp_path / f"look.{suffix}")]) == 0
+    edits = [f"{at}: the head's output is zero." for at in ("cross.1.1", "encoder.1.2")]
+    assert page_data(tmp_path / "look.html")["edits_made"] == {"edits": edits, "unedited": report["unedited"]}
+    picture = (tmp_path / "look.svg").read_text(encoding="utf-8")
+    for line in (*(f"Edited: {edit}" for edit in edits), f"Without edits: {report['unedited']}"):
+        assert escape(line) in picture
+    assert main(["look", str(trained), TEXT, "-o", str(tmp_path / "plain.svg")]) == 0
+    assert "dited" not in (tmp_path / "plain.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -120,6 +135,20 @@ def test_a_language_model_continues_under_edits(gpt: regard.Model) -> None:
         assert gpt.generate([prompt], **ask) != plain
     view = gpt.look(prompt, edits=regard.Edit(at="1.1", part="head", do="zero"))
     assert "1.1: the head's output is zero." in view.heading
+    assert view.edited is not None
+    assert view.edited.unedited == gpt.look(prompt).numbers()["output"]
+
+
+def test_a_model_that_only_reads_has_no_output_without_edits(gpt: regard.Model) -> None:
+    edits = regard.Edits(edits=[regard.Edit(at="1.1", part="head", do="zero")])
+
+    def only_read() -> View:
+        return replace(gpt.look("the"), about={"output": ""})
+
+    view = view_edited(gpt, edits, only_read)
+    assert view.edited is not None
+    assert view.edited.notes == ["Edited: 1.1: the head's output is zero."]
+    assert "edited →" not in view.heading
 
 
 def test_a_masked_model_answers_under_edits(tmp_path: Path) -> None:
@@ -138,3 +167,9 @@ def test_exports_refuse_edits(model: regard.Model) -> None:
         regard.editing(model, STRONG),
     ):
         model.translate([TEXT], engine="ctranslate2")
+
+
+def test_a_picture_names_the_first_edits_and_counts_the_others() -> None:
+    notes = Edited([f"edit {number}" for number in range(10)], "Eu").notes
+    assert notes[:2] == ["Edited: edit 0", "Edited: edit 1"]
+    assert notes[7:] == ["Edited: edit 7", "And 2 further edits.", "Without edits: Eu"]

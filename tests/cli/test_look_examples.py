@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from toys import open_trained_toy
 
 from regard.cli import main
 
@@ -48,3 +49,25 @@ def test_examples_as_a_file(trained: Path, tmp_path: Path, name: str) -> None:
 def test_what_is_refused(trained: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
     assert main(["look", str(trained), "I love books.", *arguments]) == 2
     assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_model_without_vectors_of_tokens_is_refused_with_the_models_that_have_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = open_trained_toy("tacotron", tmp_path).folder.folder
+    capsys.readouterr()
+    for view in ("--examples", "--contexts"):
+        assert main(["look", str(folder), "hello", view, "3"]) == 2
+        assert capsys.readouterr().err == (
+            f"regard: {view} is for models with a vector for each token: translators, language models, masked models "
+            "and text classifiers; a tacotron gives a sound for each text.\n"
+        )
+
+
+def test_a_gallery_of_a_model_without_captions_is_refused(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", "gallery", str(trained), "-o", str(tmp_path / "gallery.html")]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("regard: A gallery is for models that caption pictures or videos; a ")
+    assert message.endswith(" gives a text for each text.\n")

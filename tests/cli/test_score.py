@@ -56,15 +56,6 @@ def test_a_byte_order_mark_is_left_out_and_told_of(capsys: Captured) -> None:
     assert (message.err.count(f"good {marked}"), message.err.count(f"ref {marked}")) == (1, 1)
 
 
-def test_lines_that_only_carriage_returns_end_are_told_of(capsys: Captured) -> None:
-    Path("old").write_bytes(b"Eu vejo.\rEu leio.\r")
-    Path("one").write_bytes(b"Eu vejo.\r\n")
-    assert main(["score", "--hypothesis", "old", "--reference", "one"]) == 0
-    message = capsys.readouterr().err
-    assert "old is one line with carriage returns in it; if these end its lines, convert it: tr" in message
-    assert "one is one line" not in message
-
-
 def refused(capsys: Captured, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> str:
     assert main(["score", "--hypothesis", hypothesis, "--reference", reference, *arguments]) == 2
     message = capsys.readouterr()
@@ -242,6 +233,34 @@ def test_odd_files_are_remarked_on(capsys: Captured) -> None:
     assert "ref holds the same lines as its reference ref; is it the right file?" in capsys.readouterr().err
     assert main(["score", "--hypothesis", "good", "--reference", "ref", "--metric", "exact"]) == 0
     assert capsys.readouterr().err == "scoring 1 of 1\n"
+
+
+def test_equal_outputs_have_no_table_of_differences(capsys: Captured) -> None:
+    assert main(["score", "--hypothesis", "good", "--reference", "ref", "--against", "good"]) == 0
+    captured = capsys.readouterr()
+    assert "good holds the same lines as good, so there is no difference to test." in captured.err
+    assert "difference" not in captured.out
+    assert len(captured.out.splitlines()) == 3
+    [score] = scored(capsys, "--metric", "chrf", "--against", "good")["scores"]
+    assert score["against"]["difference"] == score["against"]["low"] == score["against"]["high"] == 0
+
+
+def test_a_single_sentence_has_no_bounds_and_no_tests(capsys: Captured) -> None:
+    write("one", ["the cat is on the mat"])
+    write("two", ["there is a cat on the mat"])
+    write("three", ["a cat on the mat"])
+    command = ["score", "--hypothesis", "one", "--reference", "two", "--against", "three", "--metric", "chrf"]
+    assert main(command) == 0
+    captured = capsys.readouterr()
+    assert "A single sentence says nothing about other test sets" in captured.err
+    rows = [line.split() for line in captured.out.splitlines()]
+    assert rows[1][2:4] == ["–", "1"]
+    assert rows[-1][3:] == ["–", "–", "–", "sums"]
+    assert main([*command, "--json"]) == 0
+    [score] = json.loads(capsys.readouterr().out)["scores"]
+    unknown = [score["low"], score["high"], *(score["against"][name] for name in ("low", "bootstrap", "randomisation"))]
+    assert unknown == [None] * 5
+    assert score["against"]["difference"] == score["value"] - score["against"]["value"]
 
 
 def test_letters_in_two_forms_are_remarked_on(capsys: Captured) -> None:

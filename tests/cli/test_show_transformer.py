@@ -96,3 +96,31 @@ def test_learnt_positions(translator: str, tmp_path: Path, capsys: pytest.Captur
 def test_a_page_of_computed_positions(tmp_path: Path) -> None:
     assert main(["show", "positions", "--length", "5", "--width", "6", "-o", str(tmp_path / "p.html")]) == 0
     assert "dot product of sinusoids" in (tmp_path / "p.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["embedding", "MODEL", "--width", "100"], "--width is for the table of sizes without a model; omit it with a"),
+        (["embedding", "MODEL", "--vocabulary", "9"], "--vocabulary is for the table of sizes without a model"),
+        (["feed-forward", "--layer", "5"], "--layer is for a model; name its folder first, or omit the option."),
+        (["feed-forward", "--unit", "3"], "--unit is for a model"),
+        (["feed-forward", "--tokens", "5"], "--tokens is for a model"),
+        (["feed-forward", "MODEL", "--units", "3", "--unit", "1"], "--unit shows one unit alone; omit --units."),
+        (["permutation", "--model", "MODEL", "--seed", "4"], "--seed is for the vectors of the example; omit it with"),
+        (["positions", "--kind", "sinusoidal", "--heads", "3"], "--heads has no effect on sinusoidal positions; omit"),
+        (["positions", "--kind", "alibi", "--width", "8"], "--width has no effect on alibi positions; omit it."),
+    ],
+)
+def test_options_without_effect_are_refused(
+    translator: str, words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sentence in refusal([translator if word == "MODEL" else word for word in words], capsys)
+
+
+def test_help_of_positions_says_that_a_file_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "positions", "--help"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "needed unless --json or --model is given" in output
+    assert "print to the terminal" not in output
+    assert "name a file, as in -o positions.png" in refusal(["positions"], capsys)

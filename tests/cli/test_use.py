@@ -118,7 +118,7 @@ def test_bad_use_has_its_sentence(
         (["translate", str(trained), str(long)], "Line 3: "),
         (["translate", str(trained), str(text), "--text", "a"], "Give INPUT or --text, not both."),
         (["translate", str(trained), "-", "--text", "a"], "Give INPUT or --text, not both."),
-        (["translate", str(trained), "--text", "caf\udce9"], "your text, line 1: not valid UTF-8"),
+        (["translate", str(trained), "--text", "caf\udce9"], "--text: not valid UTF-8 (byte 0xe9)"),
         (["look", str(trained), "--text", "a", "-o", str(tmp_path)], "is a folder; name a file to write to."),
         (["translate", str(trained), str(text), "--beam", "0"], "beam"),
         (["evaluate", str(trained), "--metric", "blue"], "There is no metric 'blue'"),

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from paged_lessons import make_material
 
+from regard.cli import main
 from regard.course.progress import ProgressFile
 
 # The lessons of the package take minutes; those in the first argument take none.
@@ -133,6 +134,20 @@ def test_a_damaged_progress_file_is_refused_before_a_page_is_served(tmp_path: Pa
         listed = subprocess.run([*command, "--folder", str(tmp_path)], capture_output=True, text=True, timeout=60)
         assert listed.returncode == 2
     assert (tmp_path / "progress.json").read_text() == "{}]"
+
+
+@pytest.mark.parametrize("arguments", [[], ["3"], ["3", "--run"], ["3", "-o", "lesson.ipynb"]])
+def test_a_file_is_no_folder_for_the_course(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.txt").write_text("mine")
+    assert main(["course", *arguments, "--folder", "notes.txt"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("regard: notes.txt is a file, not a folder;")
+    assert captured.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_the_list_says_how_far_one_is(tmp_path: Path) -> None:

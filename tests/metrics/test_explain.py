@@ -94,6 +94,7 @@ def test_a_short_sentence_has_only_the_orders_it_has_ngrams_of() -> None:
     [
         (0, None, "n-grams of at least one order, not 0"),
         (4, [1, 1], "There are 2 weights for 4 orders"),
+        (2, [0.7], "There is 1 weight for 2 orders"),
         (2, [1, -1], "The weights 1, -1 are not valid"),
         (2, [0, 0], "one must be more than 0"),
         (2, [math.nan, 1], "each must be 0 or more"),

@@ -54,6 +54,13 @@ def test_perplexity_is_two_when_every_token_costs_one_bit() -> None:
     assert likelihood_sums([1e6], [1]).value() == math.exp(100)
 
 
+def test_a_single_sentence_says_nothing_about_others() -> None:
+    assert all(map(math.isnan, interval(matches("+"))))
+    result = difference([matches("-")], [matches("+")])
+    assert result.value == 100
+    assert all(map(math.isnan, (result.low, result.high, result.bootstrap, result.randomisation)))
+
+
 def test_randomisation_on_paper() -> None:
     """Five sentences decide. All five must fall on one side for so large a difference: 2 of 32 ways."""
     result = difference([matches("+++++-----")], [matches("++++++++++")])

@@ -112,7 +112,7 @@ def test_every_place_of_a_word_is_found_in_either_case() -> None:
     [
         (
             ["a dog"],
-            "'bank' occurs at no place of the 1 text as a whole word; give texts that have it at least 3 times",
+            "'bank' occurs at no place of the text as a whole word; give texts that have it at least 3 times",
         ),
         (["a bank", "banks"], "'bank' occurs at one place of the 2 texts"),
         (["bank " * 201], "'bank' occurs at 201 places of the texts; give at most 200"),

@@ -1,14 +1,16 @@
 """Attention over the frames of a sound, under its waveform: pictures, pages, numbers and terminal."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from regard.base.faults import Fault
 from regard.viewing.drawers import drawing_of, page_view
-from regard.viewing.frames import FrameLooks, frames_data, frames_lines, from_json, to_json
+from regard.viewing.frames import FrameLooks, draw_frames, frames_data, frames_lines, from_json, to_json
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
 from regard.viewing.sides import Frames, Steps
@@ -71,6 +73,14 @@ def test_frames_are_drawn_in_every_form(side: Frames | Steps, columns: int, name
     assert "seconds" in svg
     assert "frames-weights" in drawing.page().html
     assert page_view(between(side, columns))[0] == "frames"
+
+
+@pytest.mark.parametrize("words", [1, 200])
+def test_a_long_title_is_wrapped_to_the_width_of_the_picture(words: int, tmp_path: Path) -> None:
+    draw_frames(replace(looks(), title=" ".join(["insertion"] * words)), tmp_path / "sound.png")
+    with Image.open(tmp_path / "sound.png") as picture:
+        assert picture.width < 800
+        assert (picture.height > 800) == (words > 1)
 
 
 def test_what_no_waveform_has_is_refused() -> None:

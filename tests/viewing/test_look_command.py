@@ -131,3 +131,8 @@ def test_what_contradicts_itself_is_refused(
     assert main(["look", str(trained), "--text", TEXT, "--target", TARGET, *options]) == 2
     assert words in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_of_two_lines_is_named_whole(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["look", str(trained), "--text", "I see.\nYou read.", "--target", TARGET]) == 0
+    assert capsys.readouterr().err.startswith(f"I see.\\nYou read. → {TARGET}\n")

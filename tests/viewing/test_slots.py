@@ -15,7 +15,7 @@ from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
 from regard.viewing.sides import Slots, Steps, Words
 from regard.viewing.slots import from_json, memory_data, memory_lines, to_json
-from regard.viewing.view import DrawingRequest, View
+from regard.viewing.view import DrawingRequest, Edited, View
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import stepping
@@ -71,6 +71,10 @@ def test_every_form_can_be_written_and_an_animation_has_a_picture_for_each_step(
     with Image.open(tmp_path / "use.gif") as animation:
         assert animation.n_frames == 3
         assert animation.info["duration"] == 110
+        height = animation.height
+    replace(view, edited=Edited(["read.1: the window is zero."], "11")).write(tmp_path / "edited.gif")
+    with Image.open(tmp_path / "edited.gif") as animation:
+        assert animation.height > height  # the two lines above
 
 
 def test_one_head_can_be_drawn_alone_and_one_that_is_not_there_is_refused() -> None:

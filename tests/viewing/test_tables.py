@@ -4,7 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.colors import LinearSegmentedColormap
 
+from regard.viewing import tables
+from regard.viewing.head_steps import number_colours
 from regard.viewing.tables import (
     NumberTable,
     TableLesson,
@@ -25,6 +28,14 @@ LARGE = NumberTable(
 )
 WORDS = WordTable("words", ["who", "what"], [["Ana", "lê"], ["Rui", "<b>"]])
 LESSON = TableLesson("All kinds", [SMALL, LARGE, WORDS])
+
+
+def test_tables_and_the_steps_of_a_head_have_the_same_colours_of_sign() -> None:
+    scale = LinearSegmentedColormap.from_list("tables", tables._SIGNED)
+    for colours in (scale, number_colours()):
+        (red, _, blue, _), (warm_red, _, warm_blue, _) = colours(0.0), colours(1.0)
+        assert blue > red
+        assert warm_red > warm_blue
 
 
 def test_numbers_are_rounded_in_lines_and_never_minus_zero() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.viewing.written import percent, signed_number, visible
+from regard.viewing.written import holds_numbers, percent, signed_number, table_lines, visible
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,22 @@ def test_numbers_have_a_true_minus_and_zero_has_none(value: float, text: str) ->
 )
 def test_probabilities_are_told_as_exactly_as_one_reads(probability: float, text: str) -> None:
     assert percent(probability).replace("\u202f", " ") == text
+
+
+def test_headings_stand_above_numbers_of_any_sign() -> None:
+    rows = [["› I", "−0.25", " 1.5", "+0.10"], ["  see", "0.75", "−∞", "–"]]
+    assert table_lines(["", "a", "b", "c"], rows) == [
+        "           a     b      c",
+        "› I    −0.25   1.5  +0.10",
+        "  see   0.75    −∞      –",
+    ]
+
+
+@pytest.mark.parametrize("cell", ["7", "−7", "-7", "+7", " 7", "› 7", "∞", "−∞", "<0.1 %", "–", "-", ""])
+def test_a_cell_that_is_a_number_is_aligned_as_one(cell: str) -> None:
+    assert holds_numbers([["1"], [cell]], 0)
+
+
+@pytest.mark.parametrize("cell", ["a", "› a", "-a", "<s>", "−", "+", " −1.03   −0.36"])
+def test_a_cell_that_is_no_number_is_not(cell: str) -> None:
+    assert not holds_numbers([["1"], [cell]], 0)

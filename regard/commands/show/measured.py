@@ -9,7 +9,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.commands.show.tables import panel_table, tables_view
-from regard.commands.show.view import AsJson, LessonFile, Overwrite, check_out, show_view
+from regard.commands.show.view import FOR_A_MODEL, AsJson, LessonFile, Overwrite, check_out, refuse_given, show_view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,6 +138,7 @@ def _jacobian_table(panel: "Drawable") -> "LessonTable":
 
 
 def decoding(
+    context: typer.Context,
     model: _AnyModel = None,
     prompt: Annotated[str | None, typer.Option(help="The beginning of the text for the model to continue.")] = None,
     tokens: Annotated[int, typer.Option(min=1, max=1000, help="Most tokens to write after the prompt.")] = 20,
@@ -160,6 +161,8 @@ def decoding(
     check_out(out, overwrite, has_page=True)
     if (model is None) != (prompt is None):
         raise Fault("A model and --prompt go together. Omit both for the built-in example.")
+    if model is None:
+        refuse_given(context, {"beam", "temperature", "top_k", "top_p", "seed"}, FOR_A_MODEL)
     from regard.seeing.lessons.decoding import Ways, example_decoding, model_decoding
     from regard.viewing.decoding import TITLE, decoding_tables, decoding_to_json, draw_decoding
 

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.commands.show.view import AsJson, LessonFile, Overwrite, View, check_out, refuse_given, show_view
+from regard.commands.show.view import (
+    FOR_A_MODEL,
+    AsJson,
+    LessonFile,
+    Overwrite,
+    PictureFile,
+    View,
+    check_out,
+    is_given,
+    refuse_given,
+    show_view,
+)
 from regard.console import console_progress, terminal_width
 
 if TYPE_CHECKING:
@@ -18,6 +29,7 @@ _Trained = Annotated[Path | None, typer.Argument(help="A model folder; without o
 
 
 def embedding(
+    context: typer.Context,
     model: _Trained = None,
     text: Annotated[str | None, typer.Option(help="Text whose tokens are looked up in the model.")] = None,
     out: LessonFile = None,
@@ -37,10 +49,12 @@ def embedding(
     from regard.seeing.lessons.embedding import embedding_example, embedding_lesson
 
     if model is None:
-        if text is not None:
-            raise Fault("--text is for a model; name its folder first, or omit --text.")
+        refuse_given(context, {"vocabulary", "width"}, FOR_A_MODEL)
         lesson = embedding_example(vocabulary, width)
     else:
+        refuse_given(
+            context, {"model", "text"}, "is for the table of sizes without a model; omit it with a model folder."
+        )
         from regard.model import load
 
         lesson = embedding_lesson(load(model, device="cpu"), text or _own_example(model))
@@ -48,6 +62,7 @@ def embedding(
 
 
 def feed_forward(
+    context: typer.Context,
     model: _Trained = None,
     text: Annotated[
         list[str] | None,
@@ -70,11 +85,12 @@ def feed_forward(
     is a value: the tokens whose logits it raises are listed. Without a model, an example to check by hand.
     """
     check_out(out, overwrite, has_page=True)
+    if unit is not None and is_given(context, "units"):
+        raise Fault("--unit shows one unit alone; omit --units.")
     from regard.seeing.lessons.feed_forward import Chosen, feed_forward_example, feed_forward_lesson
 
     if model is None:
-        if text:
-            raise Fault("--text is for a model; name its folder first, or omit --text.")
+        refuse_given(context, set(), FOR_A_MODEL)
         lesson = feed_forward_example()
     else:
         from regard.model import load
@@ -85,6 +101,7 @@ def feed_forward(
 
 
 def permutation(
+    context: typer.Context,
     text: Annotated[str | None, typer.Option(help="Words in their first order.")] = None,
     other: Annotated[str | None, typer.Option(help="The same words in another order; by default backwards.")] = None,
     model: Annotated[
@@ -109,6 +126,7 @@ def permutation(
         first, second = (lessons.FIRST, lessons.SECOND) if text is None else (text, other)
         lesson = lessons.permutation_example(first, second or lessons.reversed_words(first), seed)
     else:
+        refuse_given(context, {"model", "text", "other"}, "is for the vectors of the example; omit it with --model.")
         from regard.model import load
 
         first = text or _own_example(model)
@@ -118,7 +136,7 @@ def permutation(
 
 def positions(
     context: typer.Context,
-    out: LessonFile = None,
+    out: PictureFile = None,
     kind: Annotated[
         Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
     ] = "all",
@@ -141,11 +159,14 @@ def positions(
         refuse_given(context, {"model", "length"}, "is for computed encodings; omit it with --model.")
         _show_learnt_positions(model, length, out, as_json)
         return
+    if kind != "all":
+        used = {"sinusoidal": "width", "rotary": "width", "alibi": "heads"}[kind]
+        refuse_given(context, {"kind", "length", used}, f"has no effect on {kind} positions; omit it.")
     if out is None and not as_json:
         raise Fault(
             "Positions are drawn as a picture; name a file, as in -o positions.png, or give --json for the numbers."
         )
-    if width % 2:
+    if width % 2 and kind != "alibi":
         raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
     from regard.seeing.lessons.positions import encodings
     from regard.viewing.positions import draw_positions, positions_page

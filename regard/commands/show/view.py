@@ -26,12 +26,18 @@ LessonFile = Annotated[
     Path | None,
     typer.Option("-o", "--out", help="A .png, .svg, .html or .json file; otherwise print to the terminal."),
 ]
+PictureFile = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="A .png, .svg, .html or .json file; needed unless --json or --model is given."),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 RecurrentLayer = Annotated[
     int | None, typer.Option(min=1, help="The recurrent layer, counted from 1; the first by default.")
 ]
 AsTokens = Annotated[bool, typer.Option("--tokens", help="Show tokens instead of whole words.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+FOR_A_MODEL = "is for a model; name its folder first, or omit the option."
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,11 @@ def check_out(out: Path | None, overwrite: bool, has_page: bool = False) -> None
 def refuse_given(context: typer.Context, allowed: set[str], reason: str) -> None:
     """Refuse options on the command line other than the allowed ones and those of every lesson, with the reason."""
     for name in context.params:
-        source = context.get_parameter_source(name)
-        is_typed = source is not None and source.name == "COMMANDLINE"
-        if is_typed and name not in (allowed | {"out", "overwrite", "as_json"}):
+        if is_given(context, name) and name not in (allowed | {"out", "overwrite", "as_json"}):
             raise Fault(f"--{name.replace('_', '-')} {reason}")
+
+
+def is_given(context: typer.Context, name: str) -> bool:
+    """Return True if an option is on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

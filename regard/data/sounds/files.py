@@ -3,7 +3,7 @@
 from io import BytesIO
 from math import ceil, gcd
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -21,37 +21,94 @@ LOWEST_RATE, HIGHEST_RATE = 1000, 384_000  # samples per second
 MOST_SAMPLES = LONGEST * 48_000  # per channel
 MOST_CHANNELS = 64
 FULL_SCALE = 2**15  # divisor of 16-bit samples
+LOUDEST = 4.0  # largest sample of a float file; a mix may exceed 1 a little, which is clipped
 _BLOCK = 2**16
+_ENDLESS = 2**31 - 2**16  # bytes that programs promise in a wav header if they cannot know how many will follow
+_MOST_CHUNKS = 1000  # of a wav file, before its samples
+_SPARE = 64  # bytes; some programs count the header among the samples
 
 
 def read_sound(source: Path | bytes, rate: int, name: str | None = None) -> np.ndarray:
-    """Return the samples of a file, or of content named `name`, from −1 to 1; channels are averaged."""
+    """Return the samples of a file, or of content named `name`, from −1 to 1; channels are averaged.
+
+    Float files may exceed 1 a little and resampling may too: both are clipped, in training as in use.
+    """
     between_steps()
     name = name or str(source)
-    if isinstance(source, Path) and not source.is_file():
-        raise Fault(f"{source} is a folder; name a sound file." if source.is_dir() else f"There is no file {source}.")
+    if isinstance(source, Path):
+        _check_file(source)
+    if not (source.stat().st_size if isinstance(source, Path) else len(source)):
+        raise Fault(f"{name} is empty: it has no bytes.")
     with importing("sound", "Reading sound files"):
         import soundfile
     try:
         with soundfile.SoundFile(BytesIO(source) if isinstance(source, bytes) else str(source)) as file:
             _check_head(name, file)
-            samples, file_rate = _mean_of_channels(file), file.samplerate
+            _refuse_cut(name, source)
+            samples, file_rate = _mean_of_channels(name, file), file.samplerate
     except soundfile.LibsndfileError as error:
-        raise Fault(f"{name} cannot be read as a wav or flac file: {error.error_string}") from None
+        reason = error.error_string or "it is damaged or cut short."
+        raise Fault(f"{name} cannot be read as a wav or flac file: {reason}") from None
     if not len(samples):
         raise Fault(f"{name} is empty: it has no samples.")
-    if not np.isfinite(samples).all():
-        raise Fault(f"{name} is a damaged sound: it holds samples that are not numbers.")
-    return resample(samples, file_rate, rate)
+    return np.clip(resample(samples, file_rate, rate), -1, 1)
 
 
-def _mean_of_channels(file: "soundfile.SoundFile") -> np.ndarray:
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise Fault(f"{path} is a folder; name a sound file.")
+    if not path.exists():
+        raise Fault(f"There is no file {path}.")
+    if not path.is_file():
+        raise Fault(f"{path} is a pipe or a device, not an ordinary file; save the sound as a file first.")
+
+
+def _mean_of_channels(name: str, file: "soundfile.SoundFile") -> np.ndarray:
     """Read all samples into one array; memory is used only for samples that exist."""
     samples, end = np.empty(file.frames, np.float32), 0
     for block in file.blocks(_BLOCK, dtype="float32", always_2d=True):
+        _check_samples(name, block)
         samples[end : end + len(block)] = block.mean(axis=1)
         end += len(block)
-    return samples[:end]
+    if end < file.frames:
+        raise _cut(name, f"{file.frames:,} samples", f"{end:,}")
+    return samples
+
+
+def _check_samples(name: str, samples: np.ndarray) -> None:
+    if not np.isfinite(samples).all():
+        raise Fault(f"{name} is a damaged sound: it holds samples that are not numbers.")
+    largest = float(np.abs(samples).max(initial=0))
+    if largest > LOUDEST:
+        raise Fault(f"{name} has samples as large as {largest:.6g}; scale them to lie between −1 and 1.")
+
+
+def _refuse_cut(name: str, source: Path | bytes) -> None:
+    """Refuse a wav file that ends before the samples which its header promises; libsndfile reads what is there."""
+    with BytesIO(source) if isinstance(source, bytes) else source.open("rb") as stream:
+        promised = _promised_bytes(stream)
+        place = stream.tell()
+        there = stream.seek(0, 2) - place
+    if there + _SPARE < promised < _ENDLESS:
+        raise _cut(name, f"{promised:,} bytes of samples", f"{there:,}")
+
+
+def _cut(name: str, promised: str, there: str) -> Fault:
+    return Fault(f"{name} is cut short: its header promises {promised}, but it holds {there}. Copy or save it again.")
+
+
+def _promised_bytes(stream: BinaryIO) -> int:
+    """Return the bytes of samples that a wav header promises, with the stream at the first; 0 for other files."""
+    form = stream.read(12)
+    if form[:4] not in (b"RIFF", b"RIFX"):
+        return 0
+    for _ in range(_MOST_CHUNKS):
+        head = stream.read(8)
+        size = int.from_bytes(head[4:], "little" if form[:4] == b"RIFF" else "big")
+        if len(head) < 8 or head[:4] == b"data":
+            return size
+        stream.seek(size + size % 2, 1)
+    return 0
 
 
 def _check_head(name: str, file: "soundfile.SoundFile") -> None:

@@ -86,9 +86,17 @@ def _archived(path: Path, name: str, rate: int) -> Iterator[_Sound]:
 def _listed(path: Path, rate: int) -> Iterator[_Sound]:
     for number, line in enumerate(read_lines(path)):
         file, *rest = line.split("\t")
-        if not file or not 1 <= len(rest) <= 2 or not rest[0].strip():
+        if len(rest) > 2:
+            raise Fault(
+                f"{path}, line {number + 1}: there are {len(rest) + 1} fields, but a line holds a sound's file, "
+                "its text and at most a speaker, with tabs between them."
+            )
+        if not file or not rest or not rest[0].strip():
             raise Fault(f"{path}, line {number + 1}: a line must hold a sound's file, a tab, and its text.")
-        samples = to_16_bits(read_sound(path.parent / file, rate))
+        try:
+            samples = to_16_bits(read_sound(path.parent / file, rate))
+        except Fault as fault:
+            raise Fault(f"{path}, line {number + 1}: {fault}") from None
         speaker = rest[1].strip() if len(rest) == 2 else ""
         yield _Sound(samples, rest[0].strip(), speaker, number, str(path.parent / file))
 

@@ -48,7 +48,7 @@ export function settleHead(view, { blocks, start }, wish) {
   const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
   offer(byId(`${view}-layer`), numbers(blocks.length), layer);
   offer(byId(`${view}-head`), heads.length > 1 ? [...JOINED, ...numbers(heads.length)] : [], head, choiceName);
-  byId(`${view}-caption`).replaceChildren(...sayParts("shown.where", { where: partName(where) }));
+  byId(`${view}-caption`).replaceChildren(...(where ? sayParts("shown.where", { where: partName(where) }) : []));
   return { layer, head };
 }
 

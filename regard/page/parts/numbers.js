@@ -1,4 +1,4 @@
-// A table of numbers whose cells are tinted by their size: blue above zero, orange below.
+// A table of numbers whose cells are tinted by their size: orange above zero, blue below.
 
 import { element, tokenParts } from "./common.js";
 import { decimal } from "./texts.js";

@@ -7,11 +7,34 @@ import { languageChoice, say } from "./texts.js";
 /** @import { Wish } from "./address.js" */
 /** @typedef {{ text: string, language: string }} Text */
 
+/** @type {any} */
+let embedded;
+
 /**
  * The data embedded in the page.
  * @type {() => any}
  */
-export const enclosed = () => JSON.parse(byId("data").textContent);
+export const enclosed = () => (embedded ??= JSON.parse(byId("data").textContent));
+
+/**
+ * A line of the heading: its name and its content.
+ * @type {(name: string, ...content: Node[]) => HTMLElement}
+ */
+const headingLine = (name, ...content) => {
+  return element("div", {}, element("dt", {}, say(`pair.${name}`)), element("dd", {}, ...content));
+};
+
+/**
+ * The edits under which the model ran, and its output without them; nothing if there are none.
+ * @type {(language?: string) => HTMLElement[]}
+ */
+function editLines(language = "") {
+  const { edits_made: edited } = enclosed();
+  if (!edited) return [];
+  const lines = [headingLine("edits", ...edited.edits.map((/** @type {string} */ edit) => element("div", {}, edit)))];
+  if (edited.unedited) lines.push(headingLine("unedited", word(edited.unedited, language)));
+  return [element("dl", { id: "edits-made", class: "pair made" }, ...lines)];
+}
 
 /**
  * The heading: the source text, and the target text, which may be unfinished.
@@ -19,13 +42,13 @@ export const enclosed = () => JSON.parse(byId("data").textContent);
  */
 export function openPage(title, { source, target }, ending = "") {
   /** @type {(name: string, text: Text) => HTMLElement} */
-  const line = (name, { text, language }) => {
+  const side = (name, { text, language }) => {
     const shown = word(text, language);
     shown.id = name;
-    return element("div", {}, element("dt", {}, say(`pair.${name}`)), element("dd", {}, shown));
+    return headingLine(name, shown);
   };
-  const pair = element("dl", { class: "pair" }, line("source", source), ...(ending ? [] : [line("target", target)]));
-  byId("heading").append(element("h1", {}, title), languageChoice(), pair);
+  const pair = element("dl", { class: "pair" }, side("source", source), ...(ending ? [] : [side("target", target)]));
+  byId("heading").append(element("h1", {}, title), languageChoice(), pair, ...editLines(target.language));
   document.title = `${source.text} → ${target.text}${ending}`;
   byId("views").hidden = false;
 }
@@ -36,7 +59,7 @@ export function openPage(title, { source, target }, ending = "") {
  */
 export function openPlainPage(title, subject) {
   const about = element("p", { id: "subject", class: "subject" }, subject);
-  byId("heading").append(element("h1", {}, title), languageChoice(), about);
+  byId("heading").append(element("h1", {}, title), languageChoice(), about, ...editLines());
   document.title = subject;
   byId("views").hidden = false;
 }
@@ -50,12 +73,12 @@ export function followAddress(change) {
 }
 
 /**
- * Lay out again when the width of the holder changes; the height follows from it. A hidden holder has no width, and
- * is laid out once it becomes visible.
+ * Lay out once all of the page is there, which may bring a scrollbar, and again when the width of the holder changes;
+ * the height follows from it. A hidden holder has no width, and is laid out once it becomes visible.
  * @type {(layOut: () => void, holder?: HTMLElement) => void}
  */
 export function followWidth(layOut, holder = document.body) {
-  let width = holder.clientWidth;
+  let width = 0;
   new ResizeObserver(() => {
     if (!holder.clientWidth || width === holder.clientWidth) return;
     width = holder.clientWidth;

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from regard.metrics.significance import Difference, difference
+from regard.metrics.significance import FEWEST, Difference, difference
 from regard.protocols import Better
 from regard.runs.compare.lengths import Bucket
 from regard.runs.compare.outcomes import Outcome
@@ -209,4 +209,6 @@ def _against(metric: str, first: Sequence[Outcome], outcomes: Sequence[Outcome])
     theirs = {outcome.run.recipe.seed: outcome.sums[metric] for outcome in first}
     ours = {outcome.run.recipe.seed: outcome.sums[metric] for outcome in outcomes}
     seeds = [seed for seed in ours if seed in theirs]
-    return difference([theirs[seed] for seed in seeds], [ours[seed] for seed in seeds]) if seeds else None
+    if not seeds or len(ours[seeds[0]].rows) < FEWEST:
+        return None
+    return difference([theirs[seed] for seed in seeds], [ours[seed] for seed in seeds])

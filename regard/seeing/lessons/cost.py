@@ -173,8 +173,8 @@ def cost_lesson(costs: Sequence[Cost], sizes: Sizes, device: str) -> Lesson:
 
 def _scores_in_words() -> str:
     return (
-        f"Each of C queries is compared with each of C keys, so a head has C² scores: {PAPER:,}² = {PAPER**2:,}. Twice "
-        "the context has four times the scores."
+        "Each of C queries is compared with each of C keys, so a head has C² scores: with GPT-3's context of "
+        f"{PAPER:,} tokens, {PAPER:,}² = {PAPER**2:,}. Twice the context has four times the scores."
     )
 
 

@@ -16,7 +16,7 @@ from regard.seeing.why.entrance import differentiable
 from regard.seeing.why.gazing import USUAL, WhichAttention, attention_scores, flow_scores, rollout_scores
 from regard.seeing.why.question import ask
 
-STEPS = 50  # of integrated gradients
+STEPS, MOST_STEPS = 50, 800  # of integrated gradients: at first, and where doubling them ends
 TOLERANCE = 0.05  # share by which their sum may miss the difference of log p
 _AT_ONCE = 4096  # units of all copies in one pass
 
@@ -69,30 +69,40 @@ def input_x_gradient(question: Question) -> Map:
     return _map(question, "input-x-gradient", ((question.inputs - question.baseline) * slopes).sum(1))
 
 
-def integrated_gradients(question: Question, steps: int = STEPS) -> Map:
+def integrated_gradients(question: Question, steps: int = STEPS, most: int = MOST_STEPS) -> Map:
     """(x_i − b_i) · mean of the gradients on the straight line from baseline to input (Sundararajan et al. 2017).
 
     The integral is taken by Gauss–Legendre quadrature. The scores add up to log p(x) − log p(b) if there are enough
-    steps; a remark says when they miss it by more than `TOLERANCE` of it, or of one nat if it is smaller.
+    steps. While they miss it by more than `TOLERANCE` of it, or of one nat if it is smaller, the steps are doubled, up
+    to `most`; if that is not enough, a remark says so.
     """
-    difference = question.inputs - question.baseline
-    places, weights = _quadrature(steps)
-    at = torch.as_tensor(places, dtype=difference.dtype, device=difference.device)
-    copies = question.baseline + at[:, None, None] * difference
-    slopes = _gradients(question, copies)
-    mean = (slopes * torch.as_tensor(weights, dtype=slopes.dtype, device=slopes.device)[:, None, None]).sum(0)
-    scores = (difference * mean).sum(1)
     baseline, whole = log_probabilities(question, torch.stack([question.baseline, question.inputs])).tolist()
-    return replace(
-        _map(question, "integrated-gradients", scores), remarks=_incomplete(float(scores.sum()), whole - baseline)
-    )
+    while True:
+        scores = ((question.inputs - question.baseline) * _mean_gradient(question, steps)).sum(1)
+        remarks = _incomplete(float(scores.sum()), whole - baseline, steps)
+        if not remarks or 2 * steps > most:
+            return replace(_map(question, "integrated-gradients", scores), remarks=remarks)
+        steps *= 2
 
 
-def _incomplete(total: float, difference: float) -> list[str]:
+def _mean_gradient(question: Question, steps: int) -> Tensor:
+    """Return the mean of the gradients from baseline to input; only a part of the copies is in memory at once."""
+    mean, rows = torch.zeros_like(question.inputs), _rows_at_once(question)
+    places, weights = (torch.as_tensor(values).to(mean)[:, None, None] for values in _quadrature(steps))
+    for at, weight in zip(places.split(rows), weights.split(rows), strict=True):
+        copies = question.baseline + at * (question.inputs - question.baseline)
+        mean += (weight * _gradients(question, copies)).sum(0)
+    return mean
+
+
+def _incomplete(total: float, difference: float, steps: int) -> list[str]:
     """Return a remark if the scores do not add up to the difference that they share out."""
     if abs(total - difference) <= TOLERANCE * max(1.0, abs(difference)):
         return []
-    return [f"The scores add up to {total:.3g}, but log p differs by {difference:.3g}; more steps come closer."]
+    return [
+        f"After {steps} steps the scores add up to {total:.3g}, but log p differs by {difference:.3g}; "
+        "do not trust this map."
+    ]
 
 
 def occlusion(question: Question) -> Map:

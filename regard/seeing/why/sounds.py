@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from math import isnan
+from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import torch
@@ -27,6 +28,7 @@ def ask_sound(model: Loaded, item: Any, output: str | None, place: int | None, w
     frames = standardise(task.features(batch.samples), counts).to(task.model.dtype)
     labels = None if output is None else _labels(task.alphabet.symbols, task.alphabet.cut(output))
     decision = _Decision(task.model, frames, counts, task.alphabet.symbols, labels, place, word)
+    decision.refuse_misfit("sound", "frames")
     return replace(
         decision.question([f"{number * task.frame_seconds:.2f} s" for number in range(decision.units)]),
         side=task.sides(batch, [])["source"],
@@ -43,6 +45,7 @@ def ask_line(model: Loaded, item: Any, output: str | None, place: int | None, wo
     labels = None if output is None else _labels(task.labels.classes, list(output))
     frames = batch.columns(task.model.dtype)
     decision = _Decision(task.model, frames, batch.widths, task.labels.classes, labels, place, word)
+    decision.refuse_misfit("line", "columns")
     return replace(
         decision.question([f"column {number + 1}" for number in range(decision.units)]),
         side=task.sides(batch, [])["source"],
@@ -103,6 +106,15 @@ class _Decision:
             explained=(self.where,),
         )
 
+    def refuse_misfit(self, input_name: str, frames_name: str) -> None:
+        """Refuse labels that do not fit into the frames of this input, of which equal ones need one between them."""
+        needed = len(self.labels) + sum(first == second for first, second in pairwise(self.labels))
+        if self.network.NEEDS_FRAMES and needed > self.units:
+            raise Fault(
+                f"The output has {len(self.labels)} symbols and needs {needed} {frames_name}, but the {input_name} has "
+                f"{self.units}; give a shorter output."
+            )
+
     def log_probability(self, vectors: Tensor) -> Tensor:
         return self._score(vectors, self.time)
 
@@ -113,7 +125,7 @@ class _Decision:
         has_last = kept[-1] == self.units - 1  # its stack may be incomplete
         time = len(kept) * self.stack - (self.units * self.stack - self.time if has_last else 0)
         score = float(self._score(self.inputs[None, kept], time))
-        if isnan(score):
+        if not isfinite(score):
             raise Fault(f"Without these units the input is too short for its {len(self.labels)} labels; use occlusion.")
         return score
 

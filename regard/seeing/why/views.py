@@ -1,6 +1,8 @@
 """Views of why a model decided as it did: a map, all maps side by side, the logit lens, and what edits change."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,9 @@ from regard.seeing.why.question import ask
 from regard.viewing.canvas import show_word
 from regard.viewing.drawers import drawing_of
 from regard.viewing.reasons import DrawnReasons
+from regard.viewing.sealed import SealedPage
 from regard.viewing.sides import Nodes, Words
-from regard.viewing.tables import MOST_ROWS, NumberTable, TableLesson, WordTable
+from regard.viewing.tables import MOST_ROWS, NumberTable, TableLesson, WordTable, tables_lines
 from regard.viewing.view import Drawing, DrawingRequest, View
 
 # What a score of each method means, below its table.
@@ -42,7 +45,8 @@ def view_why(model: Loaded, item: Any, request: WhyRequest, remark: Remark = ign
     data = page_fields(found) | {"title": heading}
     if found.tables is not None:
         return View(heading, DrawnReasons(found.tables, data), found.about())
-    for text in (*found.refusals.values(), *(f"{each.method}: {text}" for each in found.maps for text in each.remarks)):
+    of_maps = (f"{each.method}: {text}" for each in found.maps for text in each.remarks)
+    for text in dict.fromkeys([*found.refusals.values(), *of_maps]):
         remark(text)
     drawing = _drawing(found, request.tokens, data)
     return View(heading, drawing, found.about() | {"maps": found.rows(), "refused": found.refusals})
@@ -53,12 +57,39 @@ def _drawing(found: Explained, tokens: bool, data: dict[str, Any]) -> Drawing:
 
     `data` is what a page of words shows.
     """
+    title = title_of(found.question)
     measured = list(zip([each.method for each in found.maps], found.trust, strict=False))
-    title = " ".join([title_of(found.question), *(figures.sentence(method) for method, figures in measured)])
+    figures = [own.table(method) for method, own in measured]
     if looks := looks_of(found.question, found.maps, title):
-        return drawing_of(looks, DrawingRequest())
-    tables = [*_tables(found.question, found.maps, tokens), *(figures.table(method) for method, figures in measured)]
-    return DrawnReasons(TableLesson(title_of(found.question), tables), data)
+        drawing = drawing_of(looks, DrawingRequest())
+        if not measured:
+            return drawing
+        sentences = "; ".join(own.sentence(method) for method, own in measured)
+        titled = drawing_of(replace(looks, text=f"{title} {sentences}"), DrawingRequest())
+        return _MeasuredMaps(drawing, titled, figures)
+    return DrawnReasons(TableLesson(title, [*_tables(found.question, found.maps, tokens), *figures]), data)
+
+
+@dataclass(frozen=True)
+class _MeasuredMaps:
+    """Maps over a picture, a video or a sound, with figures: tables in the terminal, or in the title of a picture."""
+
+    drawing: Drawing
+    titled: Drawing
+    figures: Sequence[WordTable]
+
+    def draw(self, path: Path) -> set[str]:
+        return self.titled.draw(path)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        _, *tables = tables_lines(TableLesson("", self.figures), width)
+        return [*self.drawing.lines(width, colour), *tables]
+
+    def numbers(self) -> dict[str, Any]:
+        return self.drawing.numbers()
+
+    def page(self) -> SealedPage:
+        return self.titled.page()
 
 
 def _tables(question: Question, maps: Sequence[Map], tokens: bool) -> list[NumberTable | WordTable]:

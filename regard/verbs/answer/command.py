@@ -165,7 +165,7 @@ def _answers(
     items: Iterable[Any] = (text for source in sources for text in source.inputs())
     if reads == "drawing":
         items = _drawings(model, items)
-    items = mark_as_is(model.task, items) if as_is else with_remarks(model.task, items, remark)
+    items = mark_as_is(model.task, items, "--as-is") if as_is else with_remarks(model.task, items, remark)
     answer = partial(answer_batch, model.task, search=search)
     if is_typed:
         typed = items if questions is None else (question.text for question in questions)

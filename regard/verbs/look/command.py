@@ -19,7 +19,7 @@ from regard.console import (
 from regard.console.inputs import inputs_after_model, or_standard_input, questions_in, what_it_reads
 from regard.console.lines import TextInput
 from regard.tasks import TASKS
-from regard.verbs.look import nearest
+from regard.verbs.look import nearest, sampling
 from regard.verbs.look.edits import EDITS, EditFile, SaveEdit, ZeroHead, check_record, edits_of
 
 if TYPE_CHECKING:
@@ -81,22 +81,6 @@ _Contexts = Annotated[
     str | None,
     typer.Option(metavar="WORD", help="Draw the vectors of one word in several sentences, layer by layer."),
 ]
-_Temperature = Annotated[float | None, typer.Option(min=0, max=100, help="With --next: sampling temperature.")]
-_TopK = Annotated[int | None, typer.Option(min=1, help="With --next: keep the K most probable tokens.")]
-_TopP = Annotated[
-    float | None,
-    typer.Option(min=0, max=1, help="With --next: keep the fewest tokens that add up to this probability."),
-]
-_MinP = Annotated[
-    float | None,
-    typer.Option(
-        min=0, max=1, help="With --next: keep tokens with at least this fraction of the best one's probability."
-    ),
-]
-_Typical = Annotated[
-    float | None,
-    typer.Option(min=0, max=1, help="With --next: keep the most typical tokens that add up to this probability."),
-]
 _Why = Annotated[
     str | None,
     typer.Option(
@@ -128,10 +112,9 @@ _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the outpu
 
 # Options for one view only.
 _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
-_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {
     "--beam": ("width", "length_penalty"),
-    "--next": ("prefix", "at", "bars", *_SAMPLING),
+    "--next": ("prefix", "at", "bars", *sampling.SAMPLING),
     "--why": ("output", "place", "word", "other", "trust"),
     "--examples": nearest.OPTIONS,
 }
@@ -166,11 +149,11 @@ def command(
     prefix: _Prefix = None,
     at: _At = None,
     bars: _Bars = 12,
-    temperature: _Temperature = None,
-    top_k: _TopK = None,
-    top_p: _TopP = None,
-    min_p: _MinP = None,
-    typical: _Typical = None,
+    temperature: sampling.Temperature = None,
+    top_k: sampling.TopK = None,
+    top_p: sampling.TopP = None,
+    min_p: sampling.MinP = None,
+    typical: sampling.Typical = None,
     contexts: _Contexts = None,
     examples: nearest.Examples = None,
     states: nearest.States = None,
@@ -201,6 +184,7 @@ def _look(context: typer.Context) -> None:
     out: Path | None = params["out"]
     view, kind = _view(context), _kind(out, params["overwrite"])
     check_record(context)
+    sampling.steps_of(context)  # refused before the model is loaded
     from regard.verbs.opening import model_in
     from regard.viewing.view import DrawingRequest
 
@@ -208,6 +192,8 @@ def _look(context: typer.Context) -> None:
     _check(drawing, kind)
     model = model_in(params["model"])
     _check_model(model, view)
+    if params["as_is"]:
+        _check_as_is(model, view)
     shown = _shown(context, model, inputs_after_model(params["inputs"], params["text"], model.recipe), view, drawing)
     if params["save_edit"] is not None and (edits := edits_of(context, model)) is not None:
         edits.save(params["save_edit"])
@@ -232,15 +218,24 @@ def _check_model(model: "Loaded", view: str) -> None:
         from regard.seeing.why.question import refuse_unasked
 
         refuse_unasked(model)
-    elif not isinstance(model, LanguageModel):
-        needs(model.recipe, "embed" if view in _OF_STATES else "look")
     elif view in _OF_STATES:
-        needs(model.recipe, "embed")
+        nearest.refuse_without_states(model, view)
+    elif not isinstance(model, LanguageModel):
+        needs(model.recipe, "look")
     elif view != "--next" and "look" not in model.verbs:
         raise Fault(
             f"This model has no attention to look at: it gives {TASKS[model.recipe.task].gives}; "
             "use `regard look --next` to see what may follow a text."
         )
+
+
+def _check_as_is(model: "Loaded", view: str) -> None:
+    """Refuse --as-is for models that scale no pictures, and for views that do not read it."""
+    from regard.verbs.pictures import refuse_as_is
+
+    refuse_as_is(model.task, "--as-is")
+    if view:
+        raise Fault(f"--as-is goes with a picture of attention; omit it with {view}.")
 
 
 def _shown(
@@ -266,7 +261,7 @@ def _shown(
 
     _refuse_options(context, model)
     item = _one(model, sources)
-    (item,) = mark_as_is(model.task, [item]) if context.params["as_is"] else [item]
+    (item,) = mark_as_is(model.task, [item], "--as-is") if context.params["as_is"] else [item]
     if note := remark_on(model.task, item):
         remark(f"{note} --as-is refuses it instead.")
     side, speaker = context.params["side"], context.params["speaker"]
@@ -295,12 +290,7 @@ def _view_next(context: typer.Context, model: "Loaded", text: str) -> "View":
     from regard.verbs.look.run import look_next
 
     params = context.params
-    return look_next(model, text, params["prefix"], params["at"], _steps(context), params["bars"])
-
-
-def _steps(context: typer.Context) -> dict[str, float]:
-    """Return the sampling options on the command line."""
-    return {name: context.params[name] for name in _SAMPLING if context.params[name] is not None}
+    return look_next(model, text, params["prefix"], params["at"], sampling.steps_of(context), params["bars"])
 
 
 def _view_translation(

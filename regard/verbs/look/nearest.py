@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from regard.base.faults import Fault
 from regard.console import console_progress
 
 if TYPE_CHECKING:
@@ -26,6 +27,20 @@ FromLines = Annotated[
     int, typer.Option(min=1, max=1_000_000, help="With --examples: most training texts to compare with.")
 ]
 OPTIONS = ("at", "target", "states", "by", "from_lines")  # options that go with --examples
+
+
+def refuse_without_states(model: "Loaded", view: str) -> None:
+    """Refuse a view of states for a model without vectors of tokens."""
+    from regard.families import with_article
+    from regard.families.abilities import verbs_of
+    from regard.tasks import TASKS
+
+    family, task = model.recipe.family, model.recipe.task
+    if "embed" not in verbs_of(family, task):
+        raise Fault(
+            f"{view} is for models with a vector for each token: translators, language models, masked models and text "
+            f"classifiers; {with_article(family)} gives {TASKS[task].gives}."
+        )
 
 
 def view_examples(context: typer.Context, model: "Loaded", text: str) -> "View":

@@ -104,10 +104,19 @@ def test_parts_that_make_no_sense_are_refused(tmp_path, more, sentence):
         prepare_sounds(options(tmp_path / "tones", **whole), tmp_path / "ready", silent)
 
 
-def test_a_listing_with_a_line_of_another_form_is_refused(tmp_path):
-    (tmp_path / "list.tsv").write_text("a.wav\n")
-    named = {"train": str(tmp_path / "list.tsv"), "valid": str(tmp_path / "list.tsv")}
-    with pytest.raises(Fault, match="line 1: a line must hold a sound's file, a tab, and its text"):
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("a_ann_0.wav", "line 2: a line must hold a sound's file, a tab, and its text"),
+        ("a_ann_0.wav\tYES\tann\tloud", "line 2: there are 4 fields, but a line holds a sound's file, its text"),
+        ("none.wav\tYES", r"list.tsv, line 2: There is no file .*none\.wav"),
+    ],
+)
+def test_a_listing_with_a_bad_line_is_refused_by_its_number(tmp_path, line, sentence):
+    write_tones(tmp_path)
+    (tmp_path / "list.tsv").write_text(f"a_ann_0.wav\tYES\n{line}\n")
+    named = {"train": str(tmp_path / "list.tsv"), "valid": str(tmp_path / "list.tsv"), "rate": RATE}
+    with pytest.raises(Fault, match=sentence):
         prepare_sounds(SoundData.model_validate(named), tmp_path / "ready", silent)
 
 

@@ -57,6 +57,15 @@ def test_a_difference_smaller_than_that_between_seeds_is_marked(small: Compariso
     assert table(Comparison("x", "y", "test", 8, 1, [], findings))[1][1][2].endswith("(within spread)")
 
 
+def test_a_difference_on_a_single_sentence_is_not_tested(small: ComparisonPlan) -> None:
+    plan = ComparisonPlan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
+    outcomes = [outcome(run, right) for run, right in zip(plan.runs(Path("out")), "-+-+", strict=True)]
+    findings = find(plan, outcomes, [])
+    [row] = findings[1].rows()
+    assert [row[name] for name in ("p", "low", "high")] == [None] * 3
+    assert table(Comparison("x", "y", "test", 1, 1, [], findings))[1][1][2] == "+100.00"
+
+
 def test_scores_by_length_are_those_of_the_sentences(comparison: Comparison) -> None:
     columns, rows = length_table(comparison, 0)
     assert columns == ["source words", "sentences", "before", "after"]

@@ -50,7 +50,7 @@ def test_lecture_b_a_context_of_2048_has_4194304_scores() -> None:
     assert [line.points[-1] for line in scores.lines] == [
         (2048, 4_194_304), (2048, 8 * 4_194_304), (2048, 96 * 4_194_304),
     ]  # fmt: skip
-    assert "2,048² = 4,194,304" in scores.caption
+    assert "with GPT-3's context of 2,048 tokens, 2,048² = 4,194,304" in scores.caption
     assert "4.0 times as much" in memory.caption
     assert [points[1] for points in memory.lines[2].points] == [0.0004, 0.0016]
     assert time.lines[0].points == [(1024, 100.0), (2048, 400.0)]

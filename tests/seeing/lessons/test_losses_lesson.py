@@ -46,6 +46,7 @@ def test_sums_on_paper() -> None:
     assert losses.total == pytest.approx(log(16))
     assert losses.perplexity == pytest.approx(4)
     assert losses.summary == "loss 2.77 nats over 2 tokens, 1.39 a token, perplexity 4.00"
+    assert SentenceLoss("x", "a", [half]).summary == "loss 0.69 nats over 1 token, 0.69 a token, perplexity 2.00"
     assert others_in_words(half) == "b 0.25"
     assert [TokenLoss("a", -log(p), 1, []).probability_in_words for p in (1, 0.126, 0.01, 0.0016, 3e-8)] == [
         "1.00", "0.13", "0.01", "0.002", "3e-08",

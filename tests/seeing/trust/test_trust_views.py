@@ -1,15 +1,21 @@
 """`look --why METHOD --trust`: figures in the terminal, as numbers and on the page."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "why"))
+from why_models import toy_item, toy_model
 
 import regard
 from regard.base.faults import Fault
 from regard.cli import main
 from regard.seeing.trust.measured import RANDOM, measure_maps
+from regard.seeing.why.explaining import WhyRequest
 from regard.seeing.why.maps import METHODS
+from regard.seeing.why.views import view_why
 from regard.verbs.opening import model_in
 
 LINE = "k v R m z ="
@@ -81,6 +87,27 @@ def test_a_text_that_nobody_made_has_curves_but_no_truth(folder: Path) -> None:
     (found,) = regard.load(folder).why("k v r", "gradient", output="m", trust=True).numbers()["maps"]
     assert list(found["trust"]["figures"]) == FIGURES
     assert "truth" not in found["trust"]
+
+
+def test_figures_of_a_sound_are_a_table_below_it(tmp_path: Path) -> None:
+    model = toy_model("ctc", tmp_path)
+    view = view_why(model, toy_item("ctc", "transcription", tmp_path), WhyRequest("occlusion", "ab", trust=True))
+    plain, tables = "\n".join(view.drawing.lines(200, colour=False)).split("\n\n")
+    assert plain.startswith("Why “b”?\n")
+    for name in FIGURES:
+        assert name in tables
+        assert name not in plain
+        assert name in view.drawing.page().data["title"]
+    view.save(tmp_path / "why.svg")
+    assert "comprehensiveness" in (tmp_path / "why.svg").read_text()
+
+
+def test_what_several_maps_lack_is_remarked_once(tmp_path: Path) -> None:
+    model, remarks = toy_model("ctc", tmp_path), []
+    view = view_why(model, toy_item("ctc", "transcription", tmp_path), WhyRequest("all", "ab"), remarks.append)
+    refused = view.numbers()["refused"]
+    assert refused["rollout"] == refused["flow"]
+    assert remarks.count(refused["flow"]) == 1
 
 
 def test_trust_goes_with_maps(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

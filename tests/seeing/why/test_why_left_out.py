@@ -106,6 +106,8 @@ def test_frames_are_cut_out_of_a_sound(tmp_path: Path) -> None:
     assert left(question, *others) == pytest.approx(float(scores.log_softmax(0)[number]), abs=1e-10)
     with pytest.raises(Fault, match="too short for its 2 labels"):
         left(question, *range(1, len(question.names)))
+    with pytest.raises(Fault, match="too short for its 2 labels"):  # one of the two would fit with another label
+        left(ask(model, sound, "aa"), *range(2, len(question.names)))
 
 
 def test_a_machine_reads_a_shorter_input(tmp_path: Path) -> None:

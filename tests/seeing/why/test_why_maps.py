@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from why_models import ASKED, toy_question
 
 from regard.base.faults import Fault
+from regard.seeing.why import maps
 from regard.seeing.why.decision import Question
 from regard.seeing.why.maps import integrated_gradients, map_of
 
@@ -62,8 +64,35 @@ def test_scores_that_miss_their_sum_are_remarked_on() -> None:
         ["0"], "yes", question.inputs, question.baseline, lambda x: 0 * x.sum((1, 2)) + 10 * (x > 0.5).sum((1, 2)), None
     )
     (remark,) = integrated_gradients(step).remarks
-    assert remark == "The scores add up to 0, but log p differs by 10; more steps come closer."
+    assert remark == "After 800 steps the scores add up to 0, but log p differs by 10; do not trust this map."
     assert not integrated_gradients(question).remarks
+
+
+def test_steps_are_doubled_until_the_scores_add_up() -> None:
+    """A steep sigmoid rises within a hundredth of the way, where 50 steps have one place or none."""
+    question = linear(torch.ones(1, 1), torch.ones(1, 1))
+    steep = replace(question, log_probability=lambda x: 10 * torch.sigmoid(500 * (x.sum((1, 2)) - 0.3)))
+    assert "After 50 steps" in integrated_gradients(steep, most=50).remarks[0]
+    found = integrated_gradients(steep)
+    assert not found.remarks
+    assert found.scores == pytest.approx([10], rel=0.05)
+
+
+def test_copies_are_few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many steps there are, and the scores are those of all copies together."""
+    inputs, sizes = torch.tensor([[1.0, 2.0], [0.5, -1.0]], dtype=torch.float64), []
+
+    def log_probability(copies: torch.Tensor) -> torch.Tensor:
+        sizes.append(len(copies))
+        return copies.prod(1).sum(1)
+
+    question = replace(linear(inputs, inputs), log_probability=log_probability)
+    together = integrated_gradients(question).scores
+    assert max(sizes) == 50
+    monkeypatch.setattr(maps, "_AT_ONCE", 14)
+    sizes.clear()
+    assert integrated_gradients(question).scores == pytest.approx(together, rel=1e-12)
+    assert max(sizes) == 7
 
 
 @pytest.mark.one_in(4)
@@ -111,7 +140,9 @@ def test_maps_equal_those_of_captum(family: str, question_of: Callable[[str], Qu
         ],
     }
     for method, scores in expected.items():
-        found = torch.tensor(map_of(question, method).scores, dtype=torch.float64)
+        by_50_steps = method == "integrated-gradients"
+        own = integrated_gradients(question, most=50) if by_50_steps else map_of(question, method)
+        found = torch.tensor(own.scores, dtype=torch.float64)
         torch.testing.assert_close(found, scores.detach(), check_dtype=False)
 
 

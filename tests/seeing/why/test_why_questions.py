@@ -114,6 +114,20 @@ def test_labels_of_a_sound_share_one(tmp_path: Path) -> None:
         ask(model, item, "ab", place=2)
 
 
+def test_an_output_longer_than_a_sound_is_refused(tmp_path: Path) -> None:
+    """Each label needs a frame, and equal ones need another between them."""
+    model, item = loaded("ctc", tmp_path)
+    frames = len(ask(model, item, "ab").names)
+    longest = ("ab" * frames)[:frames]
+    assert 0 < probability(ask(model, item, longest)) <= 1
+    with pytest.raises(
+        Fault, match=rf"has {frames + 1} symbols and needs {frames + 1} frames, but the sound has {frames}; give"
+    ):
+        ask(model, item, ("ab" * frames)[: frames + 1])
+    with pytest.raises(Fault, match=rf"has {frames} symbols and needs {2 * frames - 1} frames, but the sound has"):
+        ask(model, item, "a" * frames)
+
+
 def test_a_language_model_explains_its_next_token_or_a_given_one(tmp_path: Path) -> None:
     model, text = loaded("gpt", tmp_path)
     own = ask(model, text)
