@@ -31,6 +31,9 @@ PALETTE = ("#1f5fa8", "#d1622b", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770", "#c
 _TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 FONT = "DejaVu Sans"  # included in matplotlib, with Latin, Cyrillic and Greek
 _NOTES: ContextVar[tuple[str, ...]] = ContextVar("notes", default=())
+_LARGE, _SMALL = 11, 8.5  # points of a title, and of one of more than two lines
+_FEWEST = 20  # letters in a line of a title, also above a narrower picture
+_LETTER, _LINE = 0.009, 0.018  # inches of a letter and of a line of a title, for each point of its size
 _NOTE_LETTER, _SHORTEST_NOTE = 0.085, 40  # inches of a letter of a note, and letters that fit above any picture
 
 
@@ -100,6 +103,16 @@ def _write_notes(figure: "Figure") -> None:
         color=INK,
         parse_math=False,
     )
+
+
+def wrapped_title(title: str, wide: float) -> tuple[str, float, float]:
+    """Return a title in lines that fit above a picture of this width in inches, its size in points, and its height."""
+    large, small = (
+        textwrap.wrap(title, max(_FEWEST, int(wide / (_LETTER * points))), break_on_hyphens=False)
+        for points in (_LARGE, _SMALL)
+    )
+    lines, points = (large, _LARGE) if len(large) <= 2 else (small, _SMALL)
+    return "\n".join(lines), points, _LINE * points * max(len(lines), 1)
 
 
 def show_word(word: str) -> str:

@@ -1,6 +1,5 @@
 """Attention weights of the frames of a sound, below its waveform."""
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +19,7 @@ from regard.viewing.canvas import (
     save_figure,
     show_title,
     show_word,
+    wrapped_title,
 )
 from regard.viewing.looks import LooksBetween, places_along, word_means
 from regard.viewing.page import block_data
@@ -38,8 +38,6 @@ _BINS = 1200  # of the waveform
 _MOST_NAMED = 40  # number of rows up to which all names fit
 _NARROWEST, _WIDEST = 5.0, 14.0  # inches
 _BANDS_HIGH = 1.6  # inches
-_LETTER, _LINE = 0.009, 0.018  # inches of a letter and of a line, for each point of the title's size
-_LARGE, _SMALL = 11, 8.5  # points of the title, and of one of more than two lines
 _BARS = " ▁▂▃▄▅▆▇█"
 _MOST_ROWS = 40
 
@@ -147,9 +145,8 @@ def draw_frames(
         wide = float(np.clip(2.2 * looks.duration, _NARROWEST, _WIDEST))
         high = float(np.clip(0.26 * len(looks.rows), 0.8, 6.0))
         band_heights = [] if looks.bands is None else [_BANDS_HIGH]
-        title, size = _wrapped(show_title(looks.title, which), wide)
-        tall = high + sum(band_heights) + 1.7 + _LINE * size * max(len(title), 1)
-        figure = new_figure(figsize=(wide, tall), layout="constrained")
+        title, points, tall = wrapped_title(show_title(looks.title, which), wide)
+        figure = new_figure(figsize=(wide, high + sum(band_heights) + 1.7 + tall), layout="constrained")
         wave, matrix, *spectrum = figure.subplots(
             2 + len(band_heights), 1, sharex=True, height_ratios=[1.0, high, *band_heights]
         )
@@ -158,17 +155,9 @@ def draw_frames(
         if looks.bands is not None:
             _draw_bands(spectrum[0], looks.bands, looks.duration)
         (spectrum or [matrix])[0].set_xlabel("seconds", fontsize=9, color=SOFT)
-        figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=size, color=INK, parse_math=False)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=points, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)
-
-
-def _wrapped(title: str, wide: float) -> tuple[list[str], float]:
-    """Return the lines of a title above a picture of this width, and its size in points."""
-    large, small = (
-        textwrap.wrap(title, int(wide / (_LETTER * size)), break_on_hyphens=False) for size in (_LARGE, _SMALL)
-    )
-    return (large, _LARGE) if len(large) <= 2 else (small, _SMALL)
 
 
 def _draw_wave(axes: "Axes", looks: FrameLooks) -> None:

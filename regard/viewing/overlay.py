@@ -17,6 +17,7 @@ from regard.viewing.canvas import (
     show_title,
     show_token,
     show_word,
+    wrapped_title,
 )
 from regard.viewing.looks import LooksBetween, places_along, word_means
 from regard.viewing.page import block_data
@@ -123,7 +124,9 @@ def draw_overlay(
         if not overlay.steps_are_cells:
             pictures, names = [blend(overlay.picture, None), *pictures], ["", *names]
         down = -(-len(pictures) // across)
-        figure = new_figure(figsize=(across * (wide + 0.2), down * (high + 0.4) + 0.6), layout="constrained")
+        whole = across * (wide + 0.2)
+        title, points, title_high = wrapped_title(show_title(overlay.title, which), whole)
+        figure = new_figure(figsize=(whole, down * (high + 0.4) + 0.4 + title_high), layout="constrained")
         panels = list(figure.subplots(down, across, squeeze=False).flat)
         for axes, picture, name in zip(panels, pictures, names, strict=False):
             axes.imshow(picture, interpolation="nearest")
@@ -135,8 +138,7 @@ def draw_overlay(
             axes.set(xticks=[], yticks=[], visible=place < len(pictures))
             for spine in axes.spines.values():
                 spine.set(color=FAINT, linewidth=0.8)
-        title = show_title(overlay.title, which)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=points, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)
 

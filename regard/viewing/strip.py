@@ -18,6 +18,7 @@ from regard.viewing.canvas import (
     show_title,
     show_token,
     show_word,
+    wrapped_title,
 )
 from regard.viewing.looks import LooksBetween, places_along, word_means
 from regard.viewing.page import block_data
@@ -110,7 +111,9 @@ def draw_strip(
         across = min(_WIDE / count, _TALLEST * wide / high)
         line = across * high / wide + across * (_BAR + _GAP)
         lines = len(strip.words) + 1
-        figure = new_figure(figsize=(count * across * (1 + _GAP) + 1.7, lines * line + 0.7), layout="constrained")
+        whole = count * across * (1 + _GAP) + 1.7
+        title, points, title_high = wrapped_title(show_title(strip.title, which), whole)
+        figure = new_figure(figsize=(whole, lines * line + 0.5 + title_high), layout="constrained")
         axes = figure.subplots()
         tall = high / wide  # for a frame of width 1
         step = tall + _BAR + 2 * _GAP
@@ -135,8 +138,7 @@ def draw_strip(
         axes.set(xlim=(-_GAP, count * (1 + _GAP) + 0.4), ylim=(lines * step, -_GAP), aspect="equal")
         for spine in axes.spines.values():
             spine.set(visible=False, color=FAINT)
-        title = show_title(strip.title, which)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=points, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)
 

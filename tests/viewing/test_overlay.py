@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from regard.base.faults import Fault
 from regard.viewing import page
@@ -61,6 +62,12 @@ def test_every_word_has_a_panel(tmp_path: Path, colours: bool) -> None:
     assert "a (1.00)" in text
     assert "dog (0.50)" in text
     assert "mean of 2 heads" in text
+
+
+def test_a_long_title_is_no_wider_than_the_panels(tmp_path: Path) -> None:
+    draw_overlay(replace(overlay(), title="insertion " * 100), tmp_path / "overlay.png")
+    with Image.open(tmp_path / "overlay.png") as picture:
+        assert picture.width < 1000
 
 
 def test_the_end_of_a_caption_has_a_name(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from regard.base.faults import Fault
 from regard.viewing import page
@@ -43,6 +44,12 @@ def test_every_word_has_a_line_of_frames(tmp_path: Path) -> None:
     assert "<image" in text
     assert text.count("stroke: #b8b8b8") == 3 * (1 + 2)  # edges of frames, including frames as white as the paper
     assert all(word in text for word in ("jumps", "then", "1.00", "0.50", "mean of 2 heads"))
+
+
+def test_a_long_title_is_no_wider_than_the_frames(tmp_path: Path) -> None:
+    draw_strip(replace(strip(), title="insertion " * 100), tmp_path / "strip.png")
+    with Image.open(tmp_path / "strip.png") as picture:
+        assert picture.width < 2000
 
 
 def test_the_terminal_has_a_shade_under_every_frame() -> None:
