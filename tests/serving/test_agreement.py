@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regard.base.recipe import Options
-from regard.base.requests.rules import Need, VerbRequest
+from regard.base.requests.rules import Clash, Need, VerbRequest
 from regard.serving.app import every_door
 from regard.serving.http.bodies import parse_json
 from regard.serving.http.refusals import Refusal, read_request
@@ -81,7 +81,7 @@ def test_what_is_described_is_what_is_accepted(kind: type[VerbRequest], data: st
     message = refusal(kind, body)
     if message is not None and ("There are" in message or "best of" in message):
         return  # as many as there are texts, no more than there are samples: no schema can compare that
-    undescribed = {rule.field for rule in kind.rules if isinstance(rule, Need) and not rule.is_described}
+    undescribed = {rule.field for rule in kind.rules if isinstance(rule, Clash | Need) and not rule.is_described}
     if message is not None and undescribed & body.keys():
         return  # and some rules are left to the sentence that refuses
     assert allowed(kind.__name__, body) == (message is None), (body, message)

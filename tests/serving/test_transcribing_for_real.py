@@ -66,7 +66,7 @@ def test_python_takes_files_and_their_content(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "cannot be read as a wav or flac file"),
+        (b"", "is empty: it has no bytes"),
         (b"text\n" * 20, "cannot be read as a wav or flac file"),
         (sound_file(tone(400, 0, 8000), 8000), "is empty: it has no samples"),
     ],

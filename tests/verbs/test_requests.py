@@ -53,8 +53,8 @@ _EXPECTED = "expected a text in quotes, a whole number or an object"
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (None, f"inputs[0] is None, {_EXPECTED}"),
-        (True, f"inputs[0] is True, {_EXPECTED}"),
+        (None, f"inputs[0] is null, {_EXPECTED}"),
+        (True, f"inputs[0] is true, {_EXPECTED}"),
         ({}, "inputs[0] needs 'picture'"),
         ({"picture": "", "more": ""}, "inputs[0] has no 'more'; it has picture"),
         ({"picture": "@"}, "inputs[0].picture: it is not in base64"),
