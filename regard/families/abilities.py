@@ -57,9 +57,13 @@ def needs(recipe: Recipe, verb: str, way: str = COMMAND) -> None:
 
 def needs_words(recipe: Recipe, what: str) -> None:
     """Refuse options or formats for word vectors, named in the plural by `what`, if the model has none."""
-    if "neighbours" not in verbs_of(recipe.family, recipe.task):
-        gives = TASKS[recipe.task].gives
-        raise Fault(f"{what} are for models of word vectors; {with_article(recipe.family)} gives {gives}.")
+    needs_kind(recipe, "neighbours", f"{what} are for models of word vectors")
+
+
+def needs_kind(recipe: Recipe, verb: str, clause: str) -> None:
+    """Refuse a model without a verb, by a clause that says what is asked for and which models have it."""
+    if verb not in verbs_of(recipe.family, recipe.task):
+        raise Fault(f"{clause}; {with_article(recipe.family)} gives {TASKS[recipe.task].gives}.")
 
 
 def refusal(gives: str, verb: str, verbs: Sequence[str], own: str, way: str) -> str:

@@ -330,20 +330,15 @@ def gallery(
     The page contains the pictures; check their licence before you share it.
     """
     from regard.commands.show.gallery import caption_gallery
-    from regard.families import with_article
-    from regard.families.abilities import verbs_of
+    from regard.families.abilities import needs_kind
     from regard.model import load
-    from regard.tasks import TASKS
     from regard.viewing.gallery import gallery_page
 
     if out.suffix.lower() != ".html":
         raise Fault(f"A gallery is an HTML page, and {out} does not end in .html.")
     refuse_existing(out, overwrite)
     loaded = load(model)
-    family, task = loaded.recipe.family, loaded.recipe.task
-    if "caption" not in verbs_of(family, task):
-        gives = f"{with_article(family)} gives {TASKS[task].gives}"
-        raise Fault(f"A gallery is for models that caption pictures or videos; {gives}.")
+    needs_kind(loaded.recipe, "caption", "A gallery is for models that caption pictures or videos")
     with console_progress() as progress:
         captions = caption_gallery(loaded, model, split, count, progress, remark)
     gallery_page(captions).write(out)

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from regard.base.faults import Fault
 from regard.console import console_progress
 
 if TYPE_CHECKING:
@@ -31,16 +30,10 @@ OPTIONS = ("at", "target", "states", "by", "from_lines")  # options that go with
 
 def refuse_without_states(model: "Loaded", view: str) -> None:
     """Refuse a view of states for a model without vectors of tokens."""
-    from regard.families import with_article
-    from regard.families.abilities import verbs_of
-    from regard.tasks import TASKS
+    from regard.families.abilities import needs_kind
 
-    family, task = model.recipe.family, model.recipe.task
-    if "embed" not in verbs_of(family, task):
-        raise Fault(
-            f"{view} is for models with a vector for each token: translators, language models, masked models and text "
-            f"classifiers; {with_article(family)} gives {TASKS[task].gives}."
-        )
+    kinds = "translators, language models, masked models and text classifiers"
+    needs_kind(model.recipe, "embed", f"{view} is for models with a vector for each token: {kinds}")
 
 
 def view_examples(context: typer.Context, model: "Loaded", text: str) -> "View":
