@@ -5,9 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import tomli_w
-
-from regard.base.arguments import naming_arguments
+from regard.base.arguments import listed, naming_arguments, settings_of
 from regard.base.faults import Fault
 from regard.base.notebook import Results
 from regard.base.progress import Progress, ignore_remark, silent
@@ -80,7 +78,7 @@ def train(
     - `minutes`: time to plan for; `processes`: their number, restarted up to `restarts` times; `quiet`: print nothing.
     """
     request = TrainingRequest(
-        recipe=str(recipe) if isinstance(recipe, Path) else recipe,
+        recipe=None if recipe is None else _recipe(recipe),
         settings=[*settings_of(settings or {}), *([f"seed={seed}"] if seed is not None else [])],
         **_text_files("", source, target, pairs),
         **_text_files("valid_", valid_source, valid_target, valid_pairs),
@@ -218,7 +216,7 @@ def evaluate(
         split,
         _path(source),
         references,
-        metrics,
+        listed("metrics", metrics),
         beam,
         length_penalty,
         helpers,
@@ -261,13 +259,17 @@ def compare(
 
     A run that fails does not stop the others; it is listed in `failures`.
     """
-    table, name = recipe_of(str(recipe) if isinstance(recipe, Path) else recipe)
+    table, name = recipe_of(_recipe(recipe))
     table = apply_settings(table, list(settings_of(settings or {})))
-    options = {option: list(values) for option, values in (vary or {}).items()}
+    options = {option: listed(f"vary['{option}']", values) for option, values in (vary or {}).items()}
     named_variants = {
         variant: apply_settings({}, list(settings_of(changes))) for variant, changes in (variants or {}).items()
     }
-    others = {"seeds": seeds, "metrics": None if metrics is None else list(metrics), "by_length": by_length}
+    others = {
+        "seeds": seeds,
+        "metrics": None if metrics is None else listed("metrics", metrics),
+        "by_length": by_length,
+    }
     plan = make_plan(with_comparison(table, options, named_variants, others), name)
     audience = silent_audience() if quiet else console_audience()
     manner = Manner(split, resume, overwrite, jobs, minutes)
@@ -364,16 +366,10 @@ def filter_pairs(
         return asked.run(report)
 
 
-def settings_of(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Yield settings in the form of --set; nested tables are named with dots."""
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            yield from settings_of(value, f"{above}{name}.")
-        elif value is None:
-            raise Fault(f"The setting {above}{name} is None; omit it to use its default.")
-        else:
-            plain = str(value) if isinstance(value, Path) else value
-            yield f"{above}{name}={tomli_w.dumps({'value': plain}).partition('=')[2].strip()}"
+def _recipe(recipe: File | Mapping[str, Any]) -> str | Mapping[str, Any]:
+    if not isinstance(recipe, str | Path | Mapping):
+        raise TypeError(f"recipe is a {type(recipe).__name__}, expected a name, a file or a table")
+    return str(recipe) if isinstance(recipe, Path) else recipe
 
 
 def _path(file: File | None) -> Path | None:

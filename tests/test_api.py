@@ -8,15 +8,19 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import tomli_w
+import torch
 from small import SETTINGS, write_corpus
 
 import regard
 from regard.api import settings_of
 from regard.base.recipe import apply_settings
 from regard.cli import main
+from regard.hardware.devices import pick_device
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 COUNTED = {"family": "ngram", "model": {"order": 2, "discount_fallback": True}}
@@ -41,11 +45,38 @@ def test_settings_are_those_of_the_command_line() -> None:
         list(settings_of({"model": {"seed": None}}))
 
 
+def test_settings_may_hold_paths_and_numbers_of_numpy_and_torch() -> None:
+    settings = {"a": np.int64(3), "b": np.float32(0.5), "c": [Path("x"), torch.tensor(2)], "d": np.array([1, 2])}
+    assert apply_settings({}, list(settings_of(settings))) == {"a": 3, "b": 0.5, "c": ["x", 2], "d": [1, 2]}
+    with pytest.raises(regard.Fault, match=r"The setting model\.seed is <object .*, which a recipe cannot hold"):
+        list(settings_of({"model.seed": object()}))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: regard.train(["demo"]), "recipe is a list, expected a name, a file or a table"),
+        (lambda: regard.train("demo", ["seed=1"]), "settings are a list, expected a table such as"),
+        (lambda: regard.compare("demo", {"seed": 1}), r"vary\['seed'\] is 1, expected a list"),
+        (lambda: regard.compare("demo", {"seed": [1]}, metrics="bleu"), "metrics is 'bleu', expected a list"),
+    ],
+)
+def test_arguments_of_another_type_are_refused(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        call()
+    with pytest.raises(regard.Fault, match="There is no device 'None'"):
+        pick_device(None)
+
+
 def test_a_table_is_trained_scored_and_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
     model = regard.train(counted(tmp_path), {"model.order": 3}, out=run, seed=7, quiet=True)
     assert (model.recipe.seed, model.recipe.model.order, model.folder) == (7, 3, run)
     (perplexity,) = regard.evaluate(model, metrics=["perplexity"], quiet=True)
+    with pytest.raises(regard.Fault, match="There is no split 'train'; give test or valid"):
+        regard.evaluate(model, "train")
+    with pytest.raises(TypeError, match="look takes one text, not a list"):
+        model.look(["Eu"])
     assert (perplexity.metric, perplexity.split) == ("perplexity", "test")
     assert regard.evaluate(run, "valid", metrics=["perplexity"], quiet=True)[0].value < perplexity.value
     assert regard.evaluate(model, source=tmp_path / "small.pt", metrics=["perplexity"])[0].value == pytest.approx(
@@ -90,8 +121,8 @@ def test_what_is_missing_or_contradicts_itself_is_refused(tmp_path: Path) -> Non
         regard.train("demo", out=tmp_path / "run", resume=True, overwrite=True)
 
 
-@pytest.mark.parametrize("minutes", [-1, math.nan])
-def test_minutes_that_are_no_length_of_time_are_refused_before_anything_begins(minutes: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("minutes", [-1, math.nan, "1"])
+def test_minutes_that_are_no_length_of_time_are_refused_before_anything_begins(minutes: Any, tmp_path: Path) -> None:
     table, out = counted(tmp_path), tmp_path / "out"
     calls: list[Callable[[], object]] = [
         lambda: regard.train(table, out=out, minutes=minutes, quiet=True),
@@ -99,7 +130,7 @@ def test_minutes_that_are_no_length_of_time_are_refused_before_anything_begins(m
         lambda: regard.distil(tmp_path, out=out, minutes=minutes, quiet=True),
     ]
     for call in calls:
-        with pytest.raises(regard.Fault, match=rf"^minutes is {minutes:g}, expected a number of minutes\.$"):
+        with pytest.raises(regard.Fault, match=rf"^minutes is {minutes!r}, expected a number of minutes\.$"):
             call()
     assert not out.exists()
 

@@ -1,11 +1,13 @@
-"""Arguments of Python functions: lists of them, and faults in their terms, so that --valid-source is valid_source."""
+"""Arguments of Python functions: lists, settings, and faults in their terms, so that --valid-source is valid_source."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
+
+import tomli_w
 
 from regard.base.faults import Fault
 from regard.base.requests.fields import Held
@@ -37,6 +39,47 @@ def naming_arguments(function: Callable[_Given, _Found]) -> Callable[_Given, _Fo
             raise
 
     return call
+
+
+def settings_of(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Yield settings in the form of --set; nested tables are named with dots."""
+    if not isinstance(table, Mapping):
+        raise TypeError(f"settings are a {type(table).__name__}, expected a table such as {{'training.steps': 200}}")
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from settings_of(value, f"{above}{name}.")
+        elif value is None:
+            raise Fault(f"The setting {above}{name} is None; omit it to use its default.")
+        else:
+            try:
+                yield f"{above}{name}={tomli_w.dumps({'value': _plain(value)}).partition('=')[2].strip()}"
+            except TypeError:
+                raise Fault(f"The setting {above}{name} is {value!r:.60}, which a recipe cannot hold.") from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as a recipe holds it: paths as text, numbers and arrays of numpy and torch as plain numbers."""
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def listed(argument: str, values: Sequence[Any]) -> list[Any]:
+    """Return the values of an argument as a list; refuse a single one."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(f"{argument} is {values!r:.40}, expected a list")
+    return list(values)
+
+
+def one_text(verb: str, text: str) -> str:
+    """Return the text; refuse anything else, such as a list of texts."""
+    if not isinstance(text, str):
+        raise TypeError(f"{verb} takes one text, not a {type(text).__name__}")
+    return text
 
 
 def listed_texts(verb: str, texts: Sequence[str]) -> list[str]:

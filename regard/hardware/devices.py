@@ -15,7 +15,7 @@ def pick_device(name: str) -> torch.device:
         return _make_ready(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     try:
         device = torch.device(name)
-    except RuntimeError:
+    except (RuntimeError, TypeError):  # the latter from Python, where a name may be of any type
         raise Fault(f"There is no device '{name}'. Give auto, cpu, cuda or cuda:1.") from None
     if device.type not in ("cpu", "cuda"):
         raise Fault(f"There is no device '{name}'. Give auto, cpu, cuda or cuda:1.")

@@ -78,6 +78,8 @@ class ScoredModel:
 
 def way_to_score(model: Loaded, request: EvaluationRequest) -> Way:
     """Return how to score the model for this request; refuse options that belong to other models."""
+    if request.split not in ("test", "valid"):
+        raise Fault(f"There is no split {request.split!r}; give test or valid.")
     if isinstance(model, TranslationModel):
         if (request.source is None) != (not request.references):
             raise Fault("--source and --reference belong together; give both, or a --split.")

@@ -34,6 +34,7 @@ def main() -> NoReturn:
 
 
 def _train() -> int:
+    from regard.console.refused import refusal_sentence
     from regard.runs.planning.allowance import Allowance
     from regard.runs.ranks import INTERRUPTED, LOST, Job
     from regard.runs.start import console_audience, silent_audience, train_table
@@ -64,6 +65,9 @@ def _train() -> int:
         say_farewell(store, address.rank, Farewell(True, fault.sentences))
         return 2
     except Exception as error:
+        if sentence := refusal_sentence(error):
+            say_farewell(store, address.rank, Farewell(True, [sentence]))
+            return 2
         if os.environ.get("REGARD_TRACEBACK"):
             traceback.print_exc()
         first = (str(error).splitlines() or [""])[0]

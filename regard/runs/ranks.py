@@ -119,9 +119,9 @@ class _Watch:
                     self._look()
                     time.sleep(_LOOK_SECONDS)
             self._look()
-            report = json.loads(self.store.get("outcome")) if self.store.check(["outcome"]) else {}
-            interrupted = any(process.returncode == INTERRUPTED for process in self.ranks)
-            return Outcome(report.get("was_finished", False), interrupted or report.get("interrupted", False))
+            if not self.store.check(["outcome"]):  # interrupted before training, so nothing was saved
+                raise KeyboardInterrupt
+            return Outcome(**json.loads(self.store.get("outcome")))
         finally:
             for process in self.ranks:
                 process.kill()
@@ -160,9 +160,13 @@ class _Watch:
     def _failure(self, rank: int, what: str) -> RankFailed:
         return RankFailed(f"Rank {rank} of {self.size} {what}", step_of(self.store, rank))
 
+    def _have_met(self) -> bool:
+        """Return True if every rank has given a sign of life; before that, Ctrl-C would break its imports."""
+        return self.store.check([f"pulse/{rank}" for rank in range(self.size)])
+
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
-        """Pass Ctrl-C on: the first asks the ranks to stop, the second ends them."""
-        if self.is_asked_to_end:
+        """Pass Ctrl-C on: the first asks the ranks to stop, the second ends them, as does one before they have met."""
+        if self.is_asked_to_end or not self._have_met():
             raise KeyboardInterrupt
         self.is_asked_to_end = True
         for process in self.ranks:

@@ -162,6 +162,9 @@ def _check(request: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, 
     request.mono.check(bool(text) or request.recipe is not None)
     if request.restarts and request.processes is None:
         raise Fault("--restarts needs --processes; processes started by another tool must be restarted by that tool.")
+    for option, number, least in (("processes", request.processes, 1), ("restarts", request.restarts, 0)):
+        if number is not None and (not isinstance(number, int) or number < least):
+            raise Fault(f"--{option} is {number!r}, expected {least} or more.")
     check_minutes(request.minutes)
     if request.resume and request.overwrite:
         raise Fault("--resume continues a run and --overwrite replaces it; give one of them.")

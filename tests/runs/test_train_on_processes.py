@@ -1,5 +1,6 @@
 """Starting, watching and ending ranks, with small stand-in programs; real ranks take long."""
 
+import errno
 import json
 import os
 import re
@@ -7,24 +8,27 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from torch.distributed import HashStore
 from toys import TOYS
 
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings
 from regard.families import check_recipe
-from regard.runs import ranks
+from regard.runs import rank_process, ranks, start
 from regard.runs.open import open_run
 from regard.runs.ranks import Job, train_on_processes
 from regard.runs.request import TrainingRequest
 from regard.runs.start import silent_audience, start_training
 from regard.runs.together import check_same, open_together
+from regard.training import process_group, pulse
 from regard.training.checkpoint import RunFolder
+from regard.training.process_group import Address
 from regard.training.ranks import Ranks
 from regard.training.snapshot import Facts, Snapshot
 
@@ -83,7 +87,36 @@ def test_ctrl_c_is_passed_on_to_all_ranks(tmp_path: Path, monkeypatch: pytest.Mo
     ends = "signal.signal(signal.SIGINT, lambda *_: os._exit(130))"
     asks = f"rank == '0' and [time.sleep(0.3), os.kill({os.getpid()}, signal.SIGINT)]"
     monkeypatch.setattr(ranks, "_RANK", WAITS.format(f"{ends}; {asks}"))
+    outcome = '{"was_finished": false, "interrupted": true}'
+    monkeypatch.setattr(ranks._Watch, "_have_met", lambda self: self.store.set("outcome", outcome) or True)
     assert train_on_processes(Job({}, [], str(tmp_path)), 2, 0, pytest.fail).interrupted
+    monkeypatch.setattr(ranks._Watch, "_have_met", lambda self: True)
+    with pytest.raises(KeyboardInterrupt):  # without an outcome nothing was saved, so nothing can be resumed
+        train_on_processes(Job({}, [], str(tmp_path)), 2, 0, pytest.fail)
+
+
+def test_ctrl_c_before_the_ranks_have_met_ends_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passed on, it would break their imports, and they would seem to have failed."""
+    as_rank_1(monkeypatch, f"[time.sleep(0.3), os.kill({os.getpid()}, signal.SIGINT)]")
+    with pytest.raises(KeyboardInterrupt):
+        train_on_processes(Job({}, [], str(tmp_path)), 2, 0, pytest.fail)
+    assert not alive()
+
+
+def test_an_error_of_the_system_in_a_rank_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = HashStore()
+    store.set("job", json.dumps(asdict(Job({}, [], "run"))))
+
+    def fail(*arguments: object, **options: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "run/training/.lock")
+
+    monkeypatch.setattr(process_group.Address, "in_environment", lambda: Address(0, 1, 0, "", 0, False))
+    monkeypatch.setattr(process_group, "open_store", lambda address: store)
+    monkeypatch.setattr(process_group, "ProcessGroup", lambda address, store: Ranks())
+    monkeypatch.setattr(pulse, "Pulse", lambda group, on_silence: None)
+    monkeypatch.setattr(start, "train_table", fail)
+    assert rank_process._train() == 2
+    assert pulse.farewell_of(store, 0) == (True, ["run/training/.lock is on a read-only file system."])
 
 
 def test_what_can_be_refused_is_refused_before_any_process_is_started(tmp_path: Path) -> None:
@@ -99,6 +132,8 @@ def test_what_can_be_refused_is_refused_before_any_process_is_started(tmp_path: 
     assert "the family ngram learns by counting on one process;" in refused("ngram-shakespeare", processes=2)
     assert "the family glove learns by updates of its own on" in refused("glove-english", processes=2)
     assert refused("demo", restarts=1).startswith("--restarts needs --processes")
+    assert refused("demo", processes=0) == "--processes is 0, expected 1 or more."
+    assert refused("demo", processes=2, restarts=-1) == "--restarts is -1, expected 0 or more."
     assert not (tmp_path / "run").exists()
 
 

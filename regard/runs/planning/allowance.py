@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import dataclass, field
+from numbers import Real
 
 from regard.base.faults import Fault
 from regard.training.replanning import Budget
@@ -15,7 +16,11 @@ LAST_SECONDS = 4.0  # for the curve and other work after the last validation
 
 def check_minutes(minutes: float | None) -> None:
     """Refuse minutes that are no length of time: a comparison with NaN would never stop a run."""
-    if minutes is not None and not 0 <= minutes < math.inf:
+    if minutes is None:
+        return
+    if not isinstance(minutes, Real):
+        raise Fault(f"--minutes is {minutes!r}, expected a number of minutes.")
+    if not 0 <= minutes < math.inf:
         raise Fault(f"--minutes is {minutes:g}, expected a number of minutes.")
 
 

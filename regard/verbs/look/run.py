@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from regard.base.arguments import one_text
 from regard.base.edits import Edits
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
@@ -47,6 +48,7 @@ def look(
     """
     if isinstance(model, TranslationModel | LanguageModel):
         refuse_speaker(speaker)
+        one_text("look", item)
     if isinstance(model, TranslationModel):
         return view_edited(model, edits, lambda: view_translation(model, item, target, side, drawing))
     if target is not None:
@@ -61,6 +63,7 @@ def look_next(
     model: Loaded, text: str, prefix: str | None, at: int | None, steps: Mapping[str, float], bars: int = BARS
 ) -> View:
     """Return a view of the next token: after `text` for a language model, after a prefix or `at` tokens otherwise."""
+    one_text("look_next", text)
     if not isinstance(model, LanguageModel):
         return view_next(as_translator(model), LookedAtPlace(text, prefix, at), steps, bars)
     if option := next((name for name, value in (("prefix", prefix), ("at", at)) if value is not None), None):
@@ -70,7 +73,7 @@ def look_next(
 
 def look_beam(model: Loaded, text: str, width: int | None, length_penalty: float | None) -> View:
     """Return a translator's beam as a tree."""
-    return view_beam(as_translator(model), text, width, length_penalty)
+    return view_beam(as_translator(model), one_text("look_beam", text), width, length_penalty)
 
 
 def look_contexts(model: Loaded, word: str, texts: Sequence[str]) -> View:
