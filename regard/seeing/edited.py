@@ -61,5 +61,5 @@ def view_edited(model: Loaded, edits: Edits | None, view: Callable[[], View]) ->
     drawing = (
         replace(changed.drawing, edits=edits) if isinstance(changed.drawing, DrawnTranslation) else changed.drawing
     )
-    edited = Edited(edits.describe(), before)
+    edited = Edited(edits.edits, before)
     return replace(changed, heading=heading, about=about, drawing=drawing, edited=edited)

@@ -21,7 +21,10 @@ from regard.viewing.sides import Side
 from regard.viewing.written import percent
 
 PAINTING_SEED = 1  # seed of the picture: the first that `regard draw` draws
-_NOTHING = "This model has no attention, so there is nothing to look at."
+
+
+def _nothing_to_see() -> Fault:
+    return Fault("This model has no attention, so there is nothing to look at.")
 
 
 @runtime_checkable
@@ -50,7 +53,7 @@ class Sight:
     def every(self, by_word: bool = True) -> list[Seen]:
         """Return the weights of every attention; refuse a model without any."""
         if not self.looks:
-            raise Fault(_NOTHING)
+            raise _nothing_to_see()
         return [self.seen(name, by_word) for name in self.looks]
 
     def seen(self, name: str = "cross", by_word: bool = True) -> Seen:
@@ -60,7 +63,7 @@ class Sight:
     def between(self, name: str | None = None) -> LooksBetween:
         """Return one attention by name, or the first."""
         if not self.looks:
-            raise Fault(_NOTHING)
+            raise _nothing_to_see()
         name = name or self.looks[0]
         if name not in self.looks:
             looks_from, looks_at = SIDES[name]

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from regard.base.edits import Edit
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.files import finite, write_file
@@ -110,13 +111,13 @@ class HeadsDrawing:
 class Edited:
     """The edits under which a drawing was made, and the output without them."""
 
-    edits: Sequence[str]  # a sentence for each
+    edits: Sequence[Edit]
     unedited: str
 
     @property
     def notes(self) -> list[str]:
         """Lines to write above a picture."""
-        lines = [f"Edited: {edit}" for edit in self.edits[:_MOST_NAMED]]
+        lines = [f"Edited: {edit.describe()}" for edit in self.edits[:_MOST_NAMED]]
         if (further := len(self.edits) - _MOST_NAMED) > 0:
             lines.append(f"And {quantity(further, 'further edit')}.")
         return [*lines, f"Without edits: {self.unedited}"] if self.unedited else lines
@@ -189,7 +190,8 @@ class View:
         page = self.drawing.page()
         if self.edited is None:
             return page
-        edited = {"edits": list(self.edited.edits), "unedited": self.edited.unedited}
+        records = [edit.model_dump(mode="json", exclude_none=True, exclude={"values"}) for edit in self.edited.edits]
+        edited = {"edits": records, "unedited": self.edited.unedited}
         return replace(page, data={**page.data, "edits_made": edited})
 
 

@@ -156,6 +156,22 @@ def test_roles_have_a_row_for_each_head_and_one_for_position(browser: Browser, p
     assert browser.said() == []
 
 
+def test_roles_are_legible_in_russian(
+    browser: Browser, pages: dict[str, Path], reading_in: Callable[[str], None]
+) -> None:
+    browser.open(pages["roles"])
+    reading_in("ru")
+    assert texts(browser, "section h2")[0] == "энкодер"
+    title, width = "прилагательное к существительному", "arguments[0].scrollWidth - arguments[0].clientWidth"
+    browser.run("document.querySelector('thead th:nth-child(2)').textContent = arguments[0]", title)
+    assert browser.run(f"return {width}", browser.find("thead th:nth-child(2)")) <= 0
+    colour = "getComputedStyle(each).color"
+    cells = f"[...document.querySelectorAll('body, .roles td')].map((each) => {colour})"
+    assert len(set(browser.run(f"return {cells}"))) == 1
+    back = browser.run("return getComputedStyle(document.querySelector('tbody tr:last-child td')).backgroundColor")
+    assert float(back.rstrip(")").split()[-1]) <= 0.5  # so faint that dark text on it is legible
+
+
 def test_numbers_above_zero_are_orange_and_those_below_blue_as_in_tables(
     browser: Browser, pages: dict[str, Path]
 ) -> None:

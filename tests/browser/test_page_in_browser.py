@@ -10,6 +10,7 @@ import pytest
 from chromium import Browser
 from scenes import ARABIC, CROSSING, HEBREW, HOSTILE, LONG, SOURCE, TARGET, recurrent, scene
 
+from regard.base.edits import Edit
 from regard.viewing.page import PageScene, scene_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
@@ -78,10 +79,11 @@ def test_it_opens_without_a_word_to_the_console_or_a_request(opened: Opened) -> 
 
 def test_it_names_the_edits_of_the_model_and_the_output_without_them(browser: Browser, tmp_path: Path) -> None:
     plain = scene_page(scene())
-    edited = {"edits": ["cross.1.1: the head's output is zero.", "decoder.1.2: the output is zero."], "unedited": "Eu"}
+    edits = [Edit(at="cross.1.1", part="head", do="zero"), Edit(at="decoder.1.2", part="output", do="zero")]
+    edited = {"edits": [edit.model_dump(exclude_none=True) for edit in edits], "unedited": "Eu"}
     replace(plain, data={**plain.data, "edits_made": edited}).write(tmp_path / "edited.html")
     browser.open(tmp_path / "edited.html")
-    assert browser.text("#edits-made") == f"edits{''.join(edited['edits'])}without editsEu"
+    assert browser.text("#edits-made") == f"edits{''.join(edit.describe() for edit in edits)}without editsEu"
     assert browser.said() == []
 
 

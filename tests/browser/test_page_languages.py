@@ -2,7 +2,9 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -13,10 +15,17 @@ from desk import TEXT, Opened, settle, type_text
 from pretend import MODELS, WORDS, Pretending
 from scenes import scene
 
+from regard.base.edits import Edit
 from regard.serving.static import page_files
 from regard.viewing.frames import FrameLooks, FramesDrawing
+from regard.viewing.graph import GraphDrawing
 from regard.viewing.page import scene_page
 from regard.viewing.seen import Block
+from regard.viewing.view import Edited, View
+from regard.viewing.windows import WindowsDrawing
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
+from drawn import glimpses, neighbourhood
 
 pytestmark = pytest.mark.browser
 
@@ -172,3 +181,51 @@ def test_all_that_is_said_comes_from_the_texts(browser: Browser, server: Pretend
 
 def _marked(text: str | dict[str, str]) -> str | dict[str, str]:
     return f"[{text}]" if isinstance(text, str) else {name: f"[{form}]" for name, form in text.items()}
+
+
+EDITS = [
+    Edit(at="cross.1.1", part="head", do="zero"),
+    Edit(at="cross.2", do="zero", queries=[1, 2], keys=[3], rows=[0]),
+    Edit(at="cross.2", do="scale", by=0.5, keys=list(range(10))),
+    Edit(at="cross.2", do="force", keys=[1]),
+    Edit(at="cross.2", do="move", keys=[1], to=4),
+    Edit(at="cross.2", do="replace", values=[0.5, 0.5]),
+    Edit(at="decoder.1", part="output", do="scale", by=2, units=[1, 2], queries=[3], rows=[0]),
+    Edit(at="decoder.1", part="state", do="replace", values=[1.0], units=[0]),
+]
+
+
+@pytest.mark.parametrize("language", ["en", "pt", "ru"])
+def test_edits_are_described_in_the_language(
+    browser: Browser, reads: Callable[[str], None], tmp_path: Path, language: str
+) -> None:
+    looks = FrameLooks("hello", np.zeros(800, np.float32), 8000, 0.02, ["a"], [Block("look", np.ones((1, 5, 1)))])
+    view = View("", FramesDrawing(looks), edited=Edited(EDITS, "hi"))
+    view.write(tmp_path / "page.html")
+    reads(language)
+    browser.open(tmp_path / "page.html")
+    shown = [element.text for element in browser.all("#edits-made dd div")]
+    if language == "en":
+        assert shown == [edit.describe() for edit in EDITS]
+    assert len(shown) == len(EDITS)
+    first = {"pt": "cross.1.1: o resultado da cabeça passa a zero.", "ru": "cross.1.1: выход головы обнуляется."}
+    assert shown[0] == first.get(language, shown[0])
+    words = {word for edit in EDITS for word in re.findall(r"[a-z]{3,}", edit.describe().partition(": ")[2])}
+    if language == "ru":
+        assert not any(word in sentence.partition(": ")[2] for sentence in shown for word in words)
+
+
+def test_glimpses_are_named_in_the_language(browser: Browser, reads: Callable[[str], None], tmp_path: Path) -> None:
+    reads("ru")
+    WindowsDrawing(glimpses()).page().write(tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    assert browser.text("#patches .glimpse span") == "взгляд 1"
+
+
+def test_a_graph_without_a_name_of_its_attention_says_nothing_of_it(browser: Browser, tmp_path: Path) -> None:
+    near = neighbourhood()
+    unnamed = replace(near, blocks=[Block("", block.weights) for block in near.blocks])
+    GraphDrawing(unnamed).page().write(tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    assert "the largest here is" in browser.text("#graph-caption")
+    assert "Shown" not in browser.text("#graph-caption")

@@ -30,7 +30,7 @@ def test_a_text_is_spoken_as_who_is_chosen_and_drawn_beneath(browser: Browser, s
     page.wait("return document.getElementById('player').duration", wanted=0.3)
     assert not page.find("#sound-cut").is_displayed()
     assert names_of_rows(page, "speak-frames") == ["a", "b", "c"]
-    assert [element.text for element in page.all("#frames-ticks span")][::4] == ["0 s", "0.3 s"]
+    assert [element.text for element in page.all("#frames-ticks span")][::4] == ["0.00 s", "0.30 s"]
     page.find("#speaker option[value=bob]").click()
     page.wait("return document.getElementById('sound-said').textContent", wanted="abc, said by bob")
     settle(page)
@@ -67,8 +67,8 @@ def test_a_sound_is_heard_written_down_and_drawn_beneath(browser: Browser, serve
     page.wait("return document.getElementById('transcript').textContent", wanted="aa")
     settle(page)
     assert [element.text for element in page.all("#transcript-times li")] == [
-        "a from 0 to 0.1 s",
-        "a from 0.1 to 0.2 s",
+        "a from 0.00 to 0.10 s",
+        "a from 0.10 to 0.20 s",
     ]
     assert page.run("return document.getElementById('heard').src").startswith("blob:")
     # There is one view over time, which moves to the desk that asks last.

@@ -51,7 +51,9 @@ def test_heads_are_switched_off_and_the_record_is_replayed(
     for suffix in ("png", "svg", "html"):
         assert main([*asked, "-o", str(tmp_path / f"look.{suffix}")]) == 0
     edits = [f"{at}: the head's output is zero." for at in ("cross.1.1", "encoder.1.2")]
-    assert page_data(tmp_path / "look.html")["edits_made"] == {"edits": edits, "unedited": report["unedited"]}
+    edited = page_data(tmp_path / "look.html")["edits_made"]
+    assert [regard.Edit(**edit).describe() for edit in edited["edits"]] == edits
+    assert edited["unedited"] == report["unedited"]
     picture = (tmp_path / "look.svg").read_text(encoding="utf-8")
     for line in (*(f"Edited: {edit}" for edit in edits), f"Without edits: {report['unedited']}"):
         assert escape(line) in picture
@@ -170,6 +172,6 @@ def test_exports_refuse_edits(model: regard.Model) -> None:
 
 
 def test_a_picture_names_the_first_edits_and_counts_the_others() -> None:
-    notes = Edited([f"edit {number}" for number in range(10)], "Eu").notes
-    assert notes[:2] == ["Edited: edit 0", "Edited: edit 1"]
-    assert notes[7:] == ["Edited: edit 7", "And 2 further edits.", "Without edits: Eu"]
+    notes = Edited([regard.Edit(at=f"cross.{number}", part="head", do="zero") for number in range(10)], "Eu").notes
+    assert notes[:2] == [f"Edited: cross.{number}: the head's output is zero." for number in (0, 1)]
+    assert notes[7:] == ["Edited: cross.7: the head's output is zero.", "And 2 further edits.", "Without edits: Eu"]

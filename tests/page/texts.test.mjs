@@ -10,7 +10,7 @@ const { decimal, duration, inLanguage, isSaid, language, originalNames, say } = 
   "../../regard/page/parts/texts.js"
 );
 const { percent, signed, spokenToken, choiceName } = await import("../../regard/page/parts/common.js");
-const { inPageLanguage, patternOf } = await import("../../regard/page/parts/refusals.js");
+const { inPageLanguage, patternOf, remarkInPageLanguage } = await import("../../regard/page/parts/refusals.js");
 
 test("the language is the first of the reader's that there are texts in", () => {
   assert.equal(language, "pt");
@@ -76,6 +76,18 @@ test("the number of a text stays, and large numbers in a refusal are written ane
 test("a sentence that there is no text for stays as it is", () => {
   assert.equal(inPageLanguage("There are 7 dragons in the picture."), "There are 7 dragons in the picture.");
   assert.equal(inPageLanguage(""), "");
+});
+
+test("each change that made a picture fit is said in Portuguese", () => {
+  const changes = ["turned grey", "scaled from 600 × 900 to 19 × 28 pixels"];
+  const inverted = "inverted, because their background is black";
+  const remark = `The picture is adapted to the training pictures: ${[...changes, inverted].join(", ")}.`;
+  assert.equal(
+    remarkInPageLanguage(remark),
+    "A imagem foi adaptada às imagens do treino: convertida em tons de cinza, " +
+      "escala de 600 × 900 para 19 × 28 pixels, invertida, porque o fundo delas é preto.",
+  );
+  assert.equal(remarkInPageLanguage("It is blue."), "It is blue.");
 });
 
 function fillAll(name) {

@@ -4,10 +4,14 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from syntax import PACKAGE, called_name, nodes_of_package
 
+from regard.data.pictures.fitting import Expected, fit_picture_file, fitting_remark
 from regard.viewing.texts import LANGUAGES, read_texts
 
 SAYING = ("Fault", "TextFault", "TooLong", "TooLarge", "NotAnAnswer", "Refusal")
@@ -67,3 +71,20 @@ def test_the_descriptions_of_all_recipes_are_there(language: str) -> None:
     texts = {name: text for name, text in read_texts()[language].items() if name.startswith("descriptions.")}
     assert {ENGLISH[name] for name in texts} == described
     assert len(set(map(str, texts.values()))) == len(described)
+
+
+@pytest.mark.parametrize("background", [0, 255])
+def test_the_page_translates_the_changes_of_a_picture(background: int, tmp_path: Path) -> None:
+    picture = np.full((40, 20, 3), 255 - background, np.uint8)
+    picture[10:20, 5:10] = (background, 90, 90)
+    Image.fromarray(picture).save(tmp_path / "drawing.png")
+    expected = Expected((28, 28), background)
+    changes = fit_picture_file(tmp_path / "drawing.png", expected).changes
+    texts = [str(text) for name, text in ENGLISH.items() if name.startswith("fittings.")]
+    patterns = [re.compile(re.sub(r"\\\{\w+\\\}", ".+", re.escape(text))) for text in texts]
+    assert len(changes) == 4
+    assert all(any(pattern.fullmatch(change) for pattern in patterns) for change in changes)
+    remark = str(ENGLISH["fitting.remark"]).replace("{changes}", ", ".join(changes))
+    assert remark == fitting_remark(tmp_path / "drawing.png", expected).replace(
+        str(tmp_path / "drawing.png"), "The picture"
+    )

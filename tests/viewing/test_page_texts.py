@@ -15,7 +15,7 @@ SOURCES = [path for path in Path(str(PAGE)).rglob("*") if path.suffix in (".js",
 ENTRIES = sorted(f"views/{path.name}" for path in SOURCES if path.match("views/*-page.js"))
 TEXTS = read_texts()
 FIELD = {"pt": {"prompt", "encoder", "decoder", "pooling", "glimpse"}, "ru": {"seed"}}
-GROUPS = ("refusals", "descriptions")  # in which a script looks up server messages
+GROUPS = ("refusals", "descriptions", "fittings")  # in which a script looks up server messages
 # Capitalised words that are never shown: keys, headers, names of the browser.
 UNSEEN = re.compile(r"Arrow\w*|Enter|Escape|Home|End|AbortError|Content-Type|Retry-After")
 
@@ -76,6 +76,12 @@ def test_an_offline_page_holds_the_texts_of_its_scripts_and_not_those_of_others(
     assert names_in(script) <= set(sealed["en"])
     assert {name.partition(".")[0] for name in sealed["ru"]} <= set(re.findall(r'["`](\w+)\.', script))
     assert not any(name.startswith(("refusals.", "docs.", "desks.")) for name in sealed["en"])
+
+
+@pytest.mark.parametrize("entry", ["onefile/page.js", "onefile/writing-page.js", "onefile/answering-page.js"])
+def test_a_model_in_one_file_is_described_in_every_language(entry: str) -> None:
+    sealed = texts_of(join_modules(entry))
+    assert sealed["ru"]["descriptions.demo"] == TEXTS["ru"]["descriptions.demo"]
 
 
 def test_no_text_stands_twice_in_a_language() -> None:

@@ -9,6 +9,7 @@ import { showKnowledge } from "../parts/knowing.js";
 import { mountLooking, showLooking } from "./answer/looking.js";
 import { makePassing } from "./passing.js";
 import { makeReasoning } from "./reasoning.js";
+import { remarkInPageLanguage } from "../parts/refusals.js";
 import { savable } from "../parts/saving.js";
 import { ask } from "../parts/server.js";
 import { makeSketchField, sketched } from "./answer/sketching.js";
@@ -165,7 +166,7 @@ function showAnswer(found, input) {
   byId("answers").hidden = "answers" in answer;
   if ("answers" in answer) byId("answer").replaceChildren(taggedWords(answer));
   else showClasses(found.answers, found.answers.length > 1 ? found.inputs.map(aspectOf) : []);
-  const remark = answer.remark ? ` · ${answer.remark}` : ""; // how a picture was changed
+  const remark = answer.remark ? ` · ${remarkInPageLanguage(answer.remark)}` : "";
   byId("answer-facts").textContent = `${duration(found.seconds)} · ${found.model}${remark}`;
   byId("answer-part").hidden = false;
 }

@@ -6,7 +6,7 @@ import { byId, element, section } from "../parts/common.js";
 import { mountFrames, showFrames } from "../views/frames.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { ask } from "../parts/server.js";
-import { decimal, duration, say } from "../parts/texts.js";
+import { duration, say, soundSeconds } from "../parts/texts.js";
 
 /** @import { Model } from "../parts/server.js" */
 
@@ -72,7 +72,7 @@ function showSound({ model: name, seconds, sounds: [sound] }) {
   player.src = URL.createObjectURL(new Blob([bytes], { type: "audio/wav" }));
   byId("sound-said").textContent = say("speak.said", { text: sound.text, speaker: sound.speaker });
   byId("sound-cut").hidden = sound.ended;
-  const lasts = say("speak.lasts", { seconds: decimal(sound.seconds, 2) });
+  const lasts = say("speak.lasts", { seconds: soundSeconds(sound.seconds) });
   byId("sound-facts").textContent = `${lasts} · ${duration(seconds)} · ${name}`;
   byId("sound-part").hidden = false;
 }

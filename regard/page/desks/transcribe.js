@@ -8,7 +8,7 @@ import { mountFrames, showFrames } from "../views/frames.js";
 import { showKnowledge } from "../parts/knowing.js";
 import { savable } from "../parts/saving.js";
 import { ask } from "../parts/server.js";
-import { duration, inLanguage, say } from "../parts/texts.js";
+import { duration, say, soundSeconds } from "../parts/texts.js";
 
 /** @import { Model } from "../parts/server.js" */
 
@@ -69,7 +69,7 @@ function showTranscript(found) {
   shown = found;
   byId("transcript").textContent = text || say("transcribe.nothing");
   const lines = alignment.map((/** @type {[string, number, number]} */ [symbol, start, end]) => {
-    const times = { start: inLanguage(Number(start.toFixed(2))), end: inLanguage(Number(end.toFixed(2))) };
+    const times = { start: soundSeconds(start), end: soundSeconds(end) };
     return element("li", {}, element("b", {}, symbol.trim() || "␣"), ` ${say("transcribe.symbol", times)}`);
   });
   byId("transcript-times").replaceChildren(...lines);

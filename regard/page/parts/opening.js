@@ -2,9 +2,11 @@
 
 import { wished } from "./address.js";
 import { byId, element, word } from "./common.js";
+import { describedEdit } from "./edited.js";
 import { languageChoice, say } from "./texts.js";
 
 /** @import { Wish } from "./address.js" */
+/** @import { Edit } from "./edited.js" */
 /** @typedef {{ text: string, language: string }} Text */
 
 /** @type {any} */
@@ -31,7 +33,8 @@ const headingLine = (name, ...content) => {
 function editLines(language = "") {
   const { edits_made: edited } = enclosed();
   if (!edited) return [];
-  const lines = [headingLine("edits", ...edited.edits.map((/** @type {string} */ edit) => element("div", {}, edit)))];
+  const sentences = edited.edits.map((/** @type {Edit} */ edit) => element("div", {}, describedEdit(edit)));
+  const lines = [headingLine("edits", ...sentences)];
   if (edited.unedited) lines.push(headingLine("unedited", word(edited.unedited, language)));
   return [element("dl", { id: "edits-made", class: "pair made" }, ...lines)];
 }

@@ -50,3 +50,15 @@ export function inPageLanguage(sentence, group = "refusals") {
   }
   return sentence;
 }
+
+/**
+ * A remark on how a picture was changed to fit the model, in the language of the page.
+ * @param {string} remark
+ * @returns {string}
+ */
+export function remarkInPageLanguage(remark) {
+  const changes = patternOf(String(original("fitting.remark"))).pattern.exec(remark)?.[1];
+  if (changes === undefined) return remark;
+  const each = changes.split(/, (?!because)/).map((change) => inPageLanguage(change, "fittings"));
+  return say("fitting.remark", { changes: each.join(", ") });
+}

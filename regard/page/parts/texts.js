@@ -50,6 +50,12 @@ export function duration(seconds) {
 }
 
 /**
+ * A time or a length of a sound in seconds, to a hundredth.
+ * @param {number} seconds
+ */
+export const soundSeconds = (seconds) => decimal(seconds, 2);
+
+/**
  * Whether there is a text under this name.
  * @param {string} key
  */

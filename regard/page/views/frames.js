@@ -5,7 +5,7 @@ import { byId, drawing, element, percent, section } from "../parts/common.js";
 import { headControls, headWeights, settleHead } from "../parts/heads.js";
 import { paintTint, tintColour } from "../parts/raster.js";
 import { savable } from "../parts/saving.js";
-import { inLanguage, say } from "../parts/texts.js";
+import { say, soundSeconds } from "../parts/texts.js";
 
 /** @import { Wish } from "../parts/address.js" */
 /** @import { Chosen, Looks } from "../parts/heads.js" */
@@ -38,7 +38,7 @@ export function showFrames(found, wish) {
 }
 
 /** @type {(value: number) => string} */
-const seconds = (value) => say("frames.seconds", { seconds: inLanguage(Number(value.toFixed(2))) });
+const seconds = (value) => say("frames.seconds", { seconds: soundSeconds(value) });
 
 /**
  * Change the selection and record it in the address.

@@ -248,8 +248,9 @@ function showKey() {
   const sentences = [say("graph.scale", { largest: decimal(largestWeight(), 2) })];
   if (graph.nodes.some(isMistaken)) sentences.push(say("graph.cross"));
   if (graph.hidden) sentences.push(say("graph.hidden", { count: graph.hidden }));
-  const where = partName(graphBlock().where);
-  byId("graph-caption").replaceChildren(`${sentences.join(" ")} `, ...sayParts("shown.where", { where }));
+  const { where } = graphBlock();
+  const place = where ? [" ", ...sayParts("shown.where", { where: partName(where) })] : [];
+  byId("graph-caption").replaceChildren(sentences.join(" "), ...place);
 }
 
 /** All weights as a table, filled when it is opened. */

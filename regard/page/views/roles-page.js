@@ -33,8 +33,7 @@ function cell(role, value) {
   const largest = isDistance(role) ? Math.max(...role.heads.map((head) => head.strongest)) : 1;
   const share = largest ? Math.min(1, value / largest) : 0;
   const made = element("td", {}, shown(role, value));
-  made.style.setProperty("background-color", `rgb(var(--out) / ${share.toFixed(3)})`);
-  if (share > 0.55) made.classList.add("dark");
+  made.style.setProperty("--share", share.toFixed(3));
   return made;
 }
 
@@ -79,6 +78,7 @@ openPlainPage(say("roles.page"), `${data.title}. ${say("roles.about", { count: d
 byId("views").append(element("p", { class: "caption" }, say("roles.caption")));
 for (const side of new Set(data.roles.map((/** @type {Role} */ role) => role.side))) {
   const roles = data.roles.filter((/** @type {Role} */ role) => role.side === side);
-  const title = isSaid(`places.${side}`) ? say(`places.${side}`) : side;
+  const name = `sides.${side.replaceAll(" ", "_")}`;
+  const title = isSaid(name) ? say(name) : side;
   byId("views").append(section(`side-${side.replaceAll(" ", "-")}`, title, tableOf(roles)));
 }

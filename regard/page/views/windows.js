@@ -57,6 +57,15 @@ function settleWindows(wish) {
 }
 
 /**
+ * The name of a glimpse in the language of the page; other names stay as they are.
+ * @type {(name: string) => string}
+ */
+const glimpseName = (name) => {
+  const number = /^glimpse (\d+)$/.exec(name)?.[1];
+  return number ? say("windows.glimpse", { number }) : name;
+};
+
+/**
  * The patches of one step, at every scale.
  * @type {(glimpse: Glimpse, place: number) => HTMLButtonElement}
  */
@@ -66,7 +75,8 @@ function seenAt({ name, patches }, place) {
     paintPicture(canvas, patch);
     return canvas;
   });
-  return button({ class: `glimpse ${stepHue(place)}`, "data-step": place }, element("span", {}, name), ...seen);
+  const title = element("span", {}, glimpseName(name));
+  return button({ class: `glimpse ${stepHue(place)}`, "data-step": place }, title, ...seen);
 }
 
 /** Draw the squares as large as fits, the chosen step in full colour and the others faint. */
@@ -139,7 +149,7 @@ function numberOf({ centre }, number, spot) {
 function toldOfStep({ name, centre, squares }) {
   const [across, down] = centre.map((value) => Number(value.toFixed(1)));
   const sides = squares.map(([, , side]) => inLanguage(Number(side.toFixed(1)))).join(", ");
-  const told = say("windows.step", { name, across, down, sides });
+  const told = say("windows.step", { name: glimpseName(name), across, down, sides });
   return isBeyond(squares[0]) ? `${told} ${say("windows.beyond")}` : told;
 }
 
