@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from html import escape
+from math import isnan
 from typing import Any
 
 from regard.base.figures import in_figures
@@ -36,7 +37,9 @@ class Score:
 
     @property
     def shown(self) -> str:
-        """Value as shown to people, with its standard deviation."""
+        """Value as shown to people, with its standard deviation; – if nothing was counted (NaN)."""
+        if isnan(self.value):
+            return "–"
         deviation = "" if self.deviation is None else f" ± {in_figures(self.deviation, self.digits)}"
         return f"{in_figures(self.value, self.digits)}{deviation}"
 

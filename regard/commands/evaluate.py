@@ -1,7 +1,6 @@
 """`regard evaluate`: score a model on a split of its data or on files, or word vectors on word questions."""
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -242,7 +241,7 @@ def _say_word_scores(word_scores: "Sequence[WordScore]", as_json: bool, losses: 
             re.split("[:/]", score.file)[-1],
             score.section,
             score.score.metric,
-            "-" if math.isnan(score.score.value) else score.score.shown,
+            score.score.shown,
             f"{score.score.n:,} of {score.asked:,}",
             f"{score.coverage:.1%}",
         ]

@@ -13,18 +13,21 @@ from regard.base.recipe import Options
 from regard.console import print_json
 
 WIDTH = 100  # columns of the lines on a model's sizes
+LENGTH, GPUS = 32, 8  # by default
 
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder; with --budget, also a recipe file or name.")],
     length: Annotated[
-        int,
-        typer.Option(min=1, help="Input size for the cost: tokens of a sentence, or pixels along a picture's side."),
-    ] = 32,
+        int | None,
+        typer.Option(
+            min=1, help="Input size for the cost: tokens of a sentence, or pixels along a picture's side (32)."
+        ),
+    ] = None,
     budget: Annotated[
         bool, typer.Option("--budget", help="Print what training takes instead: tokens, operations, GPU hours.")
     ] = False,
-    gpus: Annotated[int, typer.Option(min=1, help="With --budget: number of GPUs.")] = 8,
+    gpus: Annotated[int | None, typer.Option(min=1, help="With --budget: number of GPUs (8).")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="With --budget: change the recipe.")
     ] = None,
@@ -32,11 +35,15 @@ def command(
 ) -> None:
     """Describe a model: what it is, what it can do, its scores, and the cost of an input of a given size."""
     if budget:
-        _say_budget(model, settings or [], gpus, as_json)
+        if length is not None:
+            raise Fault("--length is for the cost of an input; omit it with --budget.")
+        _say_budget(model, settings or [], GPUS if gpus is None else gpus, as_json)
         return
     if settings:
         raise Fault("--set needs --budget, whose recipe it changes.")
-    _say_model(model, length, as_json)
+    if gpus is not None:
+        raise Fault("--gpus needs --budget, which it is for.")
+    _say_model(model, LENGTH if length is None else length, as_json)
 
 
 def _say_model(model: Path, length: int, as_json: bool) -> None:

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -211,3 +211,16 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
     """Refuse to replace a file or folder without --overwrite; devices and pipes may always be written to."""
     if not overwrite and (path.is_file() or path.is_dir()):
         raise Fault(f"{path} exists already; give --overwrite to replace it.")
+
+
+def refuse_input(path: Path, inputs: Iterable[str | Path | None]) -> None:
+    """Refuse to write over what the command reads, even with --overwrite; inputs may be texts, which are no files."""
+    if any(name is not None and _is_same_file(path, name) for name in inputs):
+        raise Fault(f"{path} is an input too; write the output to another file.")
+
+
+def _is_same_file(path: Path, name: str | Path) -> bool:
+    try:
+        return path.samefile(name)
+    except (OSError, ValueError):  # one of them is missing, or the name is a text that no file can have
+        return False

@@ -44,7 +44,10 @@ Temperature = Annotated[
 ]
 TopK = Annotated[int | None, typer.Option(help="Sample among the K most probable tokens.", min=0)]
 TopP = Annotated[
-    float | None, typer.Option(help="Sample among the fewest tokens whose probabilities add up to P.", min=0, max=1)
+    float | None,
+    typer.Option(
+        help="Sample among the fewest tokens whose probabilities add up to P, above 0 and up to 1.", metavar="P"
+    ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Random seed; the same seed gives the same outputs.", min=0)]
 Risk = Annotated[

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isnan
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -135,9 +136,12 @@ def _measures(event: Validated) -> str:
 
 
 def _values(event: Validated) -> dict[str, str]:
-    """Return each measure in figures, with its standard deviation if there are several members."""
+    """Return each measure in figures, ± its deviation if there are several members; – if nothing was counted."""
     deviations = {name: f" ± {in_figures(deviation, 3)}" for name, deviation in event.deviations.items()}
-    return {name: f"{in_figures(value, 3)}{deviations.get(name, '')}" for name, value in event.measures.items()}
+    return {
+        name: "–" if isnan(value) else f"{in_figures(value, 3)}{deviations.get(name, '')}"
+        for name, value in event.measures.items()
+    }
 
 
 def _samples(event: Validated) -> Iterator[str]:

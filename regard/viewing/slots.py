@@ -81,7 +81,7 @@ class MemoryUse:
         if not used.size:
             used = np.arange(1)
         gaps = np.diff(used, append=used[0] + count)
-        widest = int(gaps.argmax())
+        widest = used.size - 1 - int(gaps[::-1].argmax())  # of equal gaps the last, so that a full memory begins at 0
         first = int(used[(widest + 1) % used.size])
         length = max(count - int(gaps[widest]) + 1, min(FEWEST_SHOWN, count))
         return [(first + place) % count for place in range(length)]

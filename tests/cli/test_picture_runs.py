@@ -59,6 +59,18 @@ def test_the_path_of_glimpses_is_told(run: Path, tmp_path: Path) -> None:
     assert second[0] > 10  # to the right, where the answer is
 
 
+def test_the_picture_itself_is_not_replaced(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "white.png"
+    Image.fromarray(WHITE).save(picture)
+    before = picture.read_bytes()
+    assert main(["look", str(run), str(picture), "-o", str(picture), "--overwrite"]) == 2
+    assert f"{picture} is an input too; write the output to another file." in capsys.readouterr().err
+    assert picture.read_bytes() == before
+    (tmp_path / "looks.png").touch()
+    assert main(["look", str(run), "x" * 5000, "-o", str(tmp_path / "looks.png"), "--overwrite"]) == 2
+    assert "is an input too" not in capsys.readouterr().err
+
+
 def test_a_photo_of_another_size_is_made_like_the_training_pictures(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

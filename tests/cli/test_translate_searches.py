@@ -196,6 +196,7 @@ def test_of_lines_longer_than_any_that_was_learnt_from_one_is_told(
         (["--mbr", "blue"], "There is no metric 'blue'"),
         (["--set", "gruops=2"], "did you mean 'groups'"),
         (["--sample", "--top-p", "0"], "--top-p is 0.0, expected more than 0.0"),
+        (["--sample", "--top-p", "1.5"], "--top-p is 1.5, expected 1.0 or less"),
         (["--sample", "--set", "sampling.min_p=5"], "--set sampling.min_p is 5, expected 1.0 or less"),
         (["--forbid", ""], "--forbid: it is blank; give some text"),
         (["--with", "nowhere"], "There is no model folder at nowhere"),

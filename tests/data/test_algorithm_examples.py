@@ -104,6 +104,7 @@ def test_examples_of_several_lengths_are_padded_to_the_longest() -> None:
         ("copy", "10 ab", "'ab' is not an item of 2 bits"),
         ("repeat-copy", "10 11", "it does not end with the number of copies; it must be .* '01 11 x3'"),
         ("repeat-copy", "10 x0", "the number of copies is 0"),
+        ("repeat-copy", "10 x10000", "the number of copies is above 9,999"),
         (
             "recall",
             "10 11 01 | 00 01 11",

@@ -64,13 +64,14 @@ def test_features_can_stay_as_they_are(tmp_path: Path) -> None:
         ),
         ({"features": "1 x\n"}, "features, line 1: 'x' is not a number"),
         ({"features": "1 nan\n"}, "features, line 1: 'nan' is too large, or not a finite number"),
+        ({"features": "1 1e308\n"}, "features, line 1: '1e308' is too large, or not a finite number"),
         ({"features": ""}, "features has no features; every node needs a line of numbers"),
         ({"labels": "cat\ndog\n"}, "labels has 2 lines for 4 nodes; each node needs a line"),
-        ({"labels": "\ndog\n\ncat\n"}, "node 0 is in the split 'train' but has no label"),
-        ({"labels": "cat\ncat\n\ncat\n"}, "at least two classes are needed, but all have the class 'cat'"),
-        ({"labels": "\n\n\n\n"}, "at least two classes are needed, but no node has one"),
+        ({"labels": "\ndog\n\ncat\n"}, "labels, line 1: node 0 is in the split 'train' but has no label"),
+        ({"labels": "cat\ncat\n\ncat\n"}, "labels: at least two classes are needed, but all have the class 'cat'"),
+        ({"labels": "\n\n\n\n", "split": "\n\n\n\n"}, "labels: at least two classes are needed, but no node has one"),
         ({"split": "train\ndev\n\ntest\n"}, "split, line 2: 'dev' is not a split; write train, valid or test"),
-        ({"split": "train\n\n\ntest\n"}, "no node is in the split 'valid'"),
+        ({"split": "train\n\n\ntest\n"}, "split: no node is in the split 'valid'"),
     ],
 )
 def test_what_cannot_be_trained_on_is_refused(tmp_path: Path, changes: dict[str, str], words: str) -> None:

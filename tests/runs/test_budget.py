@@ -93,6 +93,16 @@ def test_a_comparison_has_no_budget(capsys: pytest.CaptureFixture[str]) -> None:
     assert "compare-adding is a comparison of several recipes; run it with" in capsys.readouterr().err
 
 
-def test_settings_without_a_budget_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info", "somewhere", "--set", "seed=2"]) == 2
-    assert "--set needs --budget, whose recipe it changes." in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--set", "seed=2"], "--set needs --budget, whose recipe it changes."),
+        (["--gpus", "4"], "--gpus needs --budget, which it is for."),
+        (["--budget", "--length", "9"], "--length is for the cost of an input; omit it with --budget."),
+    ],
+)
+def test_options_of_the_other_description_are_refused(
+    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", "somewhere", *options]) == 2
+    assert words in capsys.readouterr().err

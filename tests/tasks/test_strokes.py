@@ -104,6 +104,9 @@ def test_the_way_between_begins_and_ends_with_what_is_drawn_again(tmp_path: Path
     assert sketches[0].as_dict() == again[0].as_dict()
     with pytest.raises(Fault, match=r"only autoencoders can \(model\.latent above 0\)"):
         task_of(tmp_path / "..").sketch(1, torch.Generator(), SketchRequest("reconstruct", [first]))
+    wide = [np.array([[0.0, 0.0], [9000.0, 0.0]])]
+    with pytest.raises(Fault, match=r"The second drawing reaches 9,000 units from its beginning"):
+        task.sketch(3, torch.Generator(), SketchRequest("between", [first, wide]))
 
 
 @pytest.mark.parametrize(

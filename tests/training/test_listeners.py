@@ -1,6 +1,7 @@
 """Reports about a run, and who may stop it."""
 
 import io
+import math
 import os
 import signal
 from pathlib import Path
@@ -34,6 +35,12 @@ def test_lines_tell_everything_on_plain_lines() -> None:
     assert "validation  loss 2.250  bleu 31.500  (best so far)" in text
     assert "output     b·[31m·c" in text  # model output cannot control the terminal
     assert "step 10  finished: done" in text
+
+
+def test_a_measure_of_nothing_is_a_dash() -> None:
+    file = io.StringIO()
+    Lines(file)(Validated(3, {"loss": 1.5, "agreement": math.nan}, False, 0, deviations={"agreement": math.nan}))
+    assert "step 3  validation  loss 1.500  agreement –\n" in file.getvalue()
 
 
 def test_where_every_step_is_validated_a_hundred_of_them_and_the_last_are_told() -> None:

@@ -1,11 +1,13 @@
 """The drawing verb over a fake task: batches, seeds, and refusals."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+import regard.loading
 import regard.verbs.draw.run
 from regard.base.faults import Fault
 from regard.cli import main
@@ -67,3 +69,22 @@ def test_the_command_refuses_what_it_cannot_do(
 ) -> None:
     assert main(["draw", str(tmp_path), *given]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_fewer_steps_than_frames_are_remarked_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(regard.loading, "load_able", lambda model, verb: SimpleNamespace(task=Scribbler()))
+    assert main(["draw", "model", "-o", str(tmp_path / "steps.png"), "--frames", "3"]) == 0
+    assert "A drawing has 1 step to show, fewer than --frames 3." in capsys.readouterr().err
+    assert (tmp_path / "steps.png").exists()
+
+
+def test_a_drawing_is_not_replaced_by_what_completes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "begun.json"
+    file.write_text("[[[0, 0], [1, 1]]]\n")
+    (tmp_path / "other.json").write_text("[[[0, 0], [2, 1]]]\n")
+    for given in (["--complete", str(file)], ["--between", str(tmp_path / "other.json"), str(file)]):
+        assert main(["draw", "model", *given, "-o", str(file), "--overwrite"]) == 2
+        assert f"{file} is an input too; write the output to another file." in capsys.readouterr().err
+    assert file.read_text() == "[[[0, 0], [1, 1]]]\n"

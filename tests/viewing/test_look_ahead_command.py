@@ -104,7 +104,7 @@ def test_in_the_terminal(trained: Path, capsys: pytest.CaptureFixture[str], monk
         (["--next", "--temperature", "inf"], "--temperature"),
         (["--beam", "--width", "0"], "--width"),
         (["--beam", "--length-penalty", "nan"], "--length-penalty"),
-        (["--beam", "--length-penalty", "inf"], "length_penalty is inf"),
+        (["--beam", "--length-penalty", "inf"], "--length-penalty is inf, expected a finite number"),
         (["--beam", "--text", " "], "There is no text to look at"),
         (["--next", "--text", "house " * 1100], "tokens, but the model takes 1024 at most; split it"),
         (["--beam", "-o", "a.bmp"], "does not end in .png, .svg, .html or .json"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from regard.base.edits import Edit
 from regard.base.faults import Fault
 from regard.viewing.drawers import drawing_of
 from regard.viewing.looks import LooksBetween
@@ -26,7 +27,7 @@ def test_slots_are_shown_in_a_row_from_the_first_that_is_used_around_the_end() -
     assert stepping(first=4).slots == [4, 5, 6, 7, 8, 9, 10, 11]
     assert stepping(slots=5, first=4).slots == [4, 0, 1, 2, 3]
     assert len(replace(stepping(), weights=np.zeros((2, 3, 20))).slots) == 8
-    assert len(replace(stepping(), weights=np.full((2, 3, 20), 0.5)).slots) == 20
+    assert replace(stepping(), weights=np.full((2, 3, 20), 0.5)).slots == list(range(20))
 
 
 def test_a_terminal_has_a_line_for_each_slot_and_more_ink_where_a_head_is() -> None:
@@ -72,7 +73,7 @@ def test_every_form_can_be_written_and_an_animation_has_a_picture_for_each_step(
         assert animation.n_frames == 3
         assert animation.info["duration"] == 110
         height = animation.height
-    replace(view, edited=Edited(["read.1: the window is zero."], "11")).write(tmp_path / "edited.gif")
+    replace(view, edited=Edited([Edit(at="read.1", part="window", do="zero")], "11")).write(tmp_path / "edited.gif")
     with Image.open(tmp_path / "edited.gif") as animation:
         assert animation.height > height  # the two lines above
 

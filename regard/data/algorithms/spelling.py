@@ -96,8 +96,10 @@ def _read_copy(text: str, data: AlgorithmData) -> Examples:
 
 def _read_repeat(text: str, data: AlgorithmData) -> Examples:
     items, _, repeats = text.rpartition("x")
-    if not re.fullmatch(r"\d{1,4}", repeats.strip()):
+    if not re.fullmatch(r"\d+", repeats.strip()):
         raise _Unreadable("it does not end with the number of copies")
+    if not re.fullmatch(r"0*\d{1,4}", repeats.strip()):
+        raise _Unreadable("the number of copies is above 9,999")
     if int(repeats) == 0:
         raise _Unreadable("the number of copies is 0")
     return repeat_example(_items(items, data)[None], int(repeats), data.most_repeats)

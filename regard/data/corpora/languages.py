@@ -8,11 +8,21 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
+from regard.base.faults import Fault
+
 PIECE = 200  # characters at least; with fewer, related languages are confused
 MOST_PIECES = 40
 FEWEST_PIECES = 2
 AGREEING = 0.75  # share of the pieces
 NO_LANGUAGE = "zxx"  # the ISO 639 code for text in no language
+
+
+def two_languages(languages: str) -> tuple[str, str]:
+    """Return the codes of --languages, as in en-pt."""
+    source, hyphen, target = languages.partition("-")
+    if not (hyphen and source and target):
+        raise Fault(f"--languages is '{languages}', expected two codes with a hyphen, as in en-pt.")
+    return source, target
 
 
 def identifier_of(languages: Sequence[str] | None = None) -> Any:

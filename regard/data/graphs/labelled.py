@@ -96,18 +96,18 @@ def sort_looks(looks: np.ndarray, nodes: int) -> np.ndarray:
     return both[:, both[0] != both[1]]
 
 
-def check_graph(graph: LabelledGraph, name: str) -> LabelledGraph:
-    """Refuse a graph that cannot be trained on."""
+def check_graph(graph: LabelledGraph, name: str, labels: str = "", splits: str = "") -> LabelledGraph:
+    """Refuse a graph that cannot be trained on; its labels and splits may be in files of their own."""
     if not graph.looks.shape[1]:
         raise Fault(f"{name}: the graph has no edges between two nodes, so there is nothing to attend to.")
     labelled = graph.labels[graph.labels != UNKNOWN]
     if len(np.unique(labelled)) < 2:
         problem = f"all have the class '{graph.classes[labelled[0]]}'" if len(labelled) else "no node has one"
-        raise Fault(f"{name}: at least two classes are needed, but {problem}.")
+        raise Fault(f"{labels or name}: at least two classes are needed, but {problem}.")
     for split in SPLITS[1:]:
         nodes = graph.nodes_of(split)
         if not len(nodes):
-            raise Fault(f"{name}: no node is in the split '{split}'.")
+            raise Fault(f"{splits or name}: no node is in the split '{split}'.")
         if len(unlabelled := nodes[graph.labels[nodes] == UNKNOWN]):
             raise Fault(f"{name}: node {unlabelled[0]} is in the split '{split}' but has no label.")
     return graph

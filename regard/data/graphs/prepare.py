@@ -36,9 +36,11 @@ def read_plain(options: GraphData) -> LabelledGraph:
     looks = _read_looks(edges, features.nodes, options.directed)
     labels = _read_column(classes_of, features.nodes)
     splits = _read_column(split_of, features.nodes)
-    for number, split in enumerate(splits, 1):
+    for number, (split, label) in enumerate(zip(splits, labels, strict=True), 1):
         if split not in SPLITS:
             raise Fault(f"{split_of}, line {number}: '{split}' is not a split; write train, valid or test.")
+        if split and not label:
+            raise Fault(f"{classes_of}, line {number}: node {number - 1} is in the split '{split}' but has no label.")
     classes = sorted(set(labels) - {""})
     graph = LabelledGraph(
         features.normalise() if options.normalise else features,
@@ -47,7 +49,7 @@ def read_plain(options: GraphData) -> LabelledGraph:
         np.array([SPLITS.index(split) for split in splits], dtype=np.int8),
         tuple(classes),
     )
-    return check_graph(graph, options.name)
+    return check_graph(graph, options.name, classes_of, split_of)
 
 
 def _read_features(name: str) -> Features:
@@ -108,7 +110,7 @@ def _number(cell: str, name: str, number: int) -> float:
         value = float(cell)
     except ValueError:
         raise Fault(f"{name}, line {number}: '{cell[:40]}' is not a number.") from None
-    if not np.isfinite(value) or abs(value) > np.finfo(np.float32).max:
+    if not np.isfinite(value) or abs(value) > float(np.finfo(np.float32).max):
         raise Fault(f"{name}, line {number}: '{cell[:40]}' is too large, or not a finite number.")
     return value
 

@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from regard.base.extras import importing
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.pauses import between_steps
 
 if TYPE_CHECKING:
@@ -115,8 +116,9 @@ def _check_head(name: str, file: "soundfile.SoundFile") -> None:
     if file.format not in FORMATS:
         raise Fault(f"{name} is a sound in the format {file.format}; wav and flac can be read.")
     if not LOWEST_RATE <= file.samplerate <= HIGHEST_RATE or file.channels > MOST_CHANNELS:
+        found = f"{quantity(file.samplerate, 'sample')} per second and {quantity(file.channels, 'channel')}"
         raise Fault(
-            f"{name} has {file.samplerate:,} samples per second and {file.channels} channels; only "
+            f"{name} has {found}; only "
             f"{LOWEST_RATE:,} to {HIGHEST_RATE:,} samples and at most {MOST_CHANNELS} channels can be read."
         )
     if file.frames > LONGEST * file.samplerate:

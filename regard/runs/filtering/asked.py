@@ -9,6 +9,7 @@ from regard.base.files import refuse_missing_folder
 from regard.base.progress import Progress
 from regard.base.recipe import check
 from regard.console import refuse_existing, refuse_folder
+from regard.data.corpora.languages import two_languages
 from regard.data.corpora.options import Corpus
 from regard.runs.filtering.choosing import Rule
 from regard.runs.filtering.criteria import Criterion, LanguageModels, Languages, Side, Translators, Vectors
@@ -71,7 +72,7 @@ class FilterRequest:
             raise Fault("Say what to filter by: --languages, --model, --language-model or --vectors.")
 
     def _criteria(self) -> list[Criterion]:
-        both = _two_languages(self.languages) if self.languages else None
+        both = two_languages(self.languages) if self.languages else None
         criteria: list[Criterion] = [Languages(*both)] if both else []
         if self.models:
             criteria.append(Translators(list(map(str, self.models)), both))
@@ -91,10 +92,3 @@ def _named_corpus(pairs: Path, columns: str | None, header: bool | None) -> Corp
     read_as = {"columns": columns, "header": header}
     given = {name: value for name, value in read_as.items() if value is not None}
     return check(Corpus, {"pairs": str(pairs), **given}, "the command")
-
-
-def _two_languages(languages: str) -> tuple[str, str]:
-    source, hyphen, target = languages.partition("-")
-    if not (hyphen and source and target):
-        raise Fault(f"--languages is '{languages}', expected two codes with a hyphen, as in en-pt.")
-    return source, target

@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.catalogue.unpack import bare
 from regard.data.corpora.alphabets import DISTINCT, Alphabet
-from regard.data.corpora.languages import find_language
+from regard.data.corpora.languages import find_language, two_languages
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.text import read_pairs
 from regard.models.transformer.options import TransformerOptions
@@ -143,10 +143,7 @@ class TextFiles:
     def named_languages(self) -> tuple[str, str] | None:
         """Return the languages as given, or taken from the suffixes of two files."""
         if self.languages is not None:
-            source, hyphen, target = self.languages.partition("-")
-            if not (hyphen and source and target):
-                raise Fault(f"--languages is '{self.languages}', expected two codes with a hyphen, as in en-pt.")
-            return source, target
+            return two_languages(self.languages)
         codes = [_suffix(path) for path in self.train]
         return (codes[0], codes[1]) if len(codes) == 2 and all(codes) and codes[0] != codes[1] else None
 

@@ -24,12 +24,12 @@ _NEAR = 10  # steps that count as near
 def distances_lesson(models: Sequence[Loaded]) -> Lesson:
     """Return a lesson that compares models, each on its own validation examples."""
     lines = []
-    for colour, model in enumerate(models):
+    for colour, (model, name) in enumerate(zip(models, _names(models), strict=True)):
         if not isinstance(model.task, LongSequences):
             raise Fault(f"{model.folder} does not read long sequences; for a seq2seq, give --text as well.")
         with _examples(model) as batch:
             norms = input_gradients(model.task, batch)
-        lines.append(Line(_name(model), list(enumerate(norms)), colour))
+        lines.append(Line(name, list(enumerate(norms)), colour))
     panel = LessonPanel("By distance from the last step", DISTANCE, NORM, lines, describe_reach(lines))
     return Lesson("How far back the loss at the last step reaches", [panel])
 
@@ -63,11 +63,21 @@ def describe_reach(lines: Sequence[Line]) -> str:
     )
 
 
-def _name(model: Loaded) -> str:
-    """Return the name of the model's folder, or its cell if it has none."""
-    return (
-        model.folder.name if model.folder is not None else str(getattr(model.recipe.model, "cell", model.recipe.family))
-    )
+def _names(models: Sequence[Loaded]) -> list[str]:
+    """Return the name of each model's folder, with the folders above it if names are equal, as in gru/seed-1."""
+    names: list[str] = []
+    for depth in range(1, 1 + max((len(model.folder.parts) for model in models if model.folder), default=1)):
+        names = [_name(model, depth) for model in models]
+        if len({*names}) == len(names):
+            break
+    return names
+
+
+def _name(model: Loaded, depth: int) -> str:
+    """Return the last parts of the model's folder, this many; or its cell if it has none."""
+    if model.folder is None:
+        return str(getattr(model.recipe.model, "cell", model.recipe.family))
+    return "/".join(model.folder.parts[-depth:])
 
 
 @contextmanager

@@ -23,8 +23,8 @@ class DrawingReader:
     scale: StrokeScale
     kind: StepKind
 
-    def moves(self, drawing: GivenDrawing) -> np.ndarray:
-        moves, name = drawing, "The drawing"
+    def moves(self, drawing: GivenDrawing, name: str = "The drawing") -> np.ndarray:
+        moves = drawing
         if not isinstance(moves, np.ndarray):
             moves, name = self._held(moves)[0], str(drawing)
         self.scale.refuse_outside(moves, name)
@@ -40,9 +40,9 @@ class DrawingReader:
     def _held(self, file: str | Path) -> list[np.ndarray]:
         return read_drawings(Path(file), "test", self.data.unit, self.data.simplify)
 
-    def moves_along(self, strokes: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the moves of strokes that someone drew."""
-        return self.moves(moves_of(strokes, self.data.unit, self.data.simplify))
+    def moves_along(self, strokes: Sequence[np.ndarray], name: str = "The drawing") -> np.ndarray:
+        """Return the moves of strokes that someone drew; refusals name the drawing."""
+        return self.moves(moves_of(strokes, self.data.unit, self.data.simplify), name)
 
     def steps(self, moves: np.ndarray) -> np.ndarray:
         steps = self.kind.encode(moves)

@@ -171,7 +171,10 @@ class Strokes(DrawingTask):
     def sketch(self, count: int, chance: torch.Generator, request: SketchRequest) -> list[DrawnStrokes]:
         """Draw from nothing or from the drawings of the request, at its temperature."""
         pen = Pen(self.model, self.kind, request.temperature, self.scale.steps)
-        drawings = [self.reader.moves_along(strokes) for strokes in request.strokes]
+        names = ["The drawing"] if len(request.strokes) < 2 else ["The first drawing", "The second drawing"]
+        drawings = [
+            self.reader.moves_along(strokes, name) for strokes, name in zip(request.strokes, names, strict=False)
+        ]
         if request.way in ("between", "reconstruct"):
             return self._shown(pen.sketch(count, chance, latent=self._latents(drawings, count)))
         if request.way == "nothing":

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.base.faults import Fault
-from regard.console import options, refuse_existing, refuse_folder, remark_written
+from regard.base.figures import quantity
+from regard.console import options, refuse_existing, refuse_folder, refuse_input, remark, remark_written
 from regard.console.inputs import inputs_after_model, one_text
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def command(
         raise Fault(f"--frames is for a .png; {out} shows all steps or none.")
     refuse_folder(out)
     refuse_existing(out, overwrite)
+    refuse_input(out, [complete, reconstruct, *(between or ())])
     from regard.console.option_names import OptionNames
     from regard.verbs.draw.request import DrawRequest
 
@@ -106,4 +108,7 @@ def _content(suffix: str, drawings: "Sequence[Drawn]", frames: int | None) -> by
         return sheet_gif([drawing.frames() for drawing in drawings])
     if frames is None:
         return sheet_png(in_rows([drawing.picture() for drawing in drawings]))
-    return sheet_png([spread(drawing.frames(), frames) for drawing in drawings])
+    steps = [drawing.frames() for drawing in drawings]
+    if (fewest := min(map(len, steps))) < frames:
+        remark(f"A drawing has {quantity(fewest, 'step')} to show, fewer than --frames {frames}.")
+    return sheet_png([spread(shown, frames) for shown in steps])

@@ -11,6 +11,7 @@ from regard.base.faults import Fault
 from regard.console import (
     refuse_existing,
     refuse_folder,
+    refuse_input,
     remark,
     remark_written,
     terminal_width,
@@ -183,8 +184,11 @@ def _look(context: typer.Context) -> None:
     params = context.params
     out: Path | None = params["out"]
     view, kind = _view(context), _kind(out, params["overwrite"])
+    if out is not None:
+        refuse_input(out, [*(params["inputs"] or ()), params["edit"]])
     check_record(context)
     sampling.steps_of(context)  # refused before the model is loaded
+    sampling.check_penalty(params["length_penalty"])
     from regard.verbs.opening import model_in
     from regard.viewing.view import DrawingRequest
 

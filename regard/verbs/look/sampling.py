@@ -1,4 +1,4 @@
-"""Options of `regard look --next` that change the distribution of the next token."""
+"""Options of `regard look --next` that change the distribution of the next token, and the length penalty of --beam."""
 
 from typing import Annotated
 
@@ -35,3 +35,13 @@ def steps_of(context: typer.Context) -> dict[str, float]:
     steps = {name: context.params[name] for name in SAMPLING if context.params[name] is not None}
     check(SamplingOptions, dict(steps), name_place=OptionNames().place)
     return steps
+
+
+def check_penalty(penalty: float | None) -> None:
+    """Refuse a length penalty of --beam that is not a finite number."""
+    from regard.base.recipe import check
+    from regard.console.option_names import OptionNames
+    from regard.decoding.options import DecodingOptions
+
+    if penalty is not None:
+        check(DecodingOptions, {"length_penalty": penalty}, name_place=OptionNames().place)

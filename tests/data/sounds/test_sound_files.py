@@ -132,5 +132,5 @@ def test_a_sound_without_end_and_rates_without_sense_are_refused_by_their_heads(
         assert len(read_sound(bytes(long), 1000, "promises")) == 100  # existing samples are read, and no more
     slow = bytearray(sound_file(tone(440, 0.1, RATE), RATE))
     slow[24:28] = (1).to_bytes(4, "little")
-    with pytest.raises(Fault, match="has 1 samples per second and 1 channels"):
+    with pytest.raises(Fault, match="has 1 sample per second and 1 channel;"):
         read_sound(bytes(slow), RATE, "slow")

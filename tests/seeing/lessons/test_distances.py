@@ -57,6 +57,9 @@ def test_models_beside_each_other_by_the_command(tmp_path: Path, capsys: pytest.
     assert "By distance from the last step" in capsys.readouterr().out
     (panel,) = distances_lesson([regard.load(folder, device="cpu") for folder in folders]).panels
     assert [len(line.points) for line in panel.lines] == [6 + 2 * 2, 6]
+    assert [line.name for line in panel.lines] == ["recurrent/run", "decoder/run"]
+    alone = distances_lesson([regard.load(folders[0], device="cpu")]).panels[0]
+    assert [line.name for line in alone.lines] == ["run"]
     assert main(["show", "gradients", "--model", str(folders[0]), "--text", "a"]) == 2
     assert main(["show", "gradients", "--text", "a"]) == 2
     assert "--text needs one --model" in capsys.readouterr().err
