@@ -267,7 +267,7 @@ def train_recipe(
                     recipe, folder, resume or not writes, progress, audience.remark, sizes, writes
                 ),
             )
-        for line in [*run.prepared.report, *runs.describe(run)]:
+        for line in dict.fromkeys([*run.prepared.report, *runs.describe(run)]):  # a model of a graph describes it too
             audience.remark(line)
         grace = GRACE * 60 * allowance.minutes if allowance and planner else 0.0
         stop_in_time = [deadline(allowance.minutes, allowance.left + grace)] if allowance else []

@@ -78,7 +78,7 @@ def names_along(side: Side, other: Side) -> list[str]:
     if isinstance(side, Facts):
         return list(side.lines)
     if isinstance(side, Slots):
-        return [f"slot {number}" for number in range(1, side.count + 1)]
+        return [f"slot {number}" for number in range(side.count)]
     if isinstance(side, Video):
         return [f"frame {number}" for number in range(1, len(side.frames) + 1)]
     return [] if isinstance(side, Cells | Strokes) else places_along(side, other, by_word=False)[0]

@@ -33,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_who_belongs_to_which_group_is_learnt(tmp_path: Path, seed: int, capsys: pytest.CaptureFixture[str]) -> None:
     folder = train(tmp_path, "run", seed=seed)
-    capsys.readouterr()
+    assert capsys.readouterr().err.count(f"{NODES} nodes, ") == 1  # described once, though data and model both do
     assert main(["evaluate", str(folder), "--json"]) == 0
     scores = {score["metric"]: score for score in json.loads(capsys.readouterr().out)["scores"]}
     assert scores["accuracy"]["value"] > 0.9

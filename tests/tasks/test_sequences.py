@@ -81,14 +81,14 @@ def test_pixels_are_read_row_by_row_or_in_one_drawn_order(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("job", "text", "words"),
     [
-        (Adding(SequenceData(job="adding", length=4)), "0.1 0.2* 0.3", "Mark two numbers to add.*1 are marked here"),
+        (Adding(SequenceData(job="adding", length=4)), "0.1 0.2* 0.3", "Mark two numbers to add.*, not 1"),
         (Adding(SequenceData(job="adding", length=4)), "0.1* 7* 0.3", "7 is not between 0 and 1"),
         (Adding(SequenceData(job="adding", length=4)), "0 0 0 0* 0*", "There are 5 numbers.*trained on 4"),
         (Adding(SequenceData(job="adding", length=4)), "0.5* half*", "'half' is not a number"),
-        (Copying(COPY), "1 2 3", "remembers 2 symbols, but there are 3 here"),
+        (Copying(COPY), "1 2 3", "remembers 2 symbols, not 3"),
         (Copying(COPY), "1 4", "4 is not between 1 and 3"),
         (Copying(COPY), "1 1.5", "Symbols are whole numbers from 1 to 3"),
-        (job_of(SequenceData(job="adding"), LABELS), "1 2 3", "2 × 3 = 6 pixels, but there are 3 here"),
+        (job_of(SequenceData(job="adding"), LABELS), "1 2 3", "2 × 3 = 6 pixels, not 3"),
     ],
 )
 def test_what_is_no_sequence_is_refused(job: Adding | Copying | Pixels, text: str, words: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.figures import quantity
 from regard.base.progress import Progress, Remark
 from regard.data.vectors.word_vectors import WordVectors
 
@@ -79,13 +80,14 @@ class Gathering:
                 f"{self.name}, {self.unit} {broken[0]}: not valid UTF-8, like {len(broken):,} of "
                 f"{self._rows:,} words; is the file in another encoding?"
             )
-        for kind, why in (
-            ("broken", "words that are not valid UTF-8"),
-            ("repeat", "repeated words, of which the first vector counts"),
-            ("blank", "vectors without a word"),
+        for kind, what, why in (
+            ("broken", "word", "not valid UTF-8"),
+            ("repeat", "repeated word", "only the first vector of a word counts"),
+            ("blank", "vector", "without a word"),
         ):
             if places := self._left_out[kind]:
-                self.remark(f"{self.name}: left out {len(places):,} {why}, the first in {self.unit} {places[0]}")
+                left_out = f"left out {quantity(len(places), what)} ({why})"
+                self.remark(f"{self.name}: {left_out}, the first in {self.unit} {places[0]}")
         if not self.words:
             raise Fault(f"{self.name} holds no word vectors.")
         self._matrix.resize((len(self.words), self._matrix.shape[1]), refcheck=False)

@@ -89,7 +89,7 @@ class Adding:
         numbers = [_number(word.removesuffix(MARK), 0.0, 1.0) for word in words]
         marks = [float(word.endswith(MARK)) for word in words]
         if sum(marks) != 2:
-            raise Fault(f"Mark two numbers to add, as in '0.3 0.5{MARK} 0.2{MARK}'; {sum(marks):.0f} are marked here.")
+            raise Fault(f"Mark two numbers to add, as in '0.3 0.5{MARK} 0.2{MARK}', not {sum(marks):.0f}.")
         if len(words) > self.shape.length:
             raise Fault(f"There are {len(words)} numbers; the model was trained on {self.shape.length}.")
         read = np.zeros((self.shape.length, 2), np.float32)
@@ -130,7 +130,7 @@ class Copying:
         """Parse the symbols to remember, as numbers."""
         count, words = self.options.remembered, text.split()
         if len(words) != count:
-            raise Fault(f"The model remembers {count} symbols, but there are {len(words)} here.")
+            raise Fault(f"The model remembers {count} symbols, not {len(words)}.")
         shown = np.array([_number(word, 1, self.options.symbols) for word in words])
         if (shown % 1).any():
             raise Fault(f"Symbols are whole numbers from 1 to {self.options.symbols}.")
@@ -174,7 +174,7 @@ class Pixels:
         """Parse all pixels row by row, from 0 for black to 255 for white."""
         height, width, words = self.labels.height, self.labels.width, text.split()
         if len(words) != height * width:
-            raise Fault(f"A picture has {height} × {width} = {height * width} pixels, but there are {len(words)} here.")
+            raise Fault(f"A picture has {height} × {width} = {height * width} pixels, not {len(words)}.")
         pixels = np.array([_number(word, 0, 255) for word in words])
         return pixel_steps(self.options, pixels.astype(np.uint8).reshape(1, height, width))[0]
 

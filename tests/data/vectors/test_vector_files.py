@@ -102,7 +102,7 @@ def test_the_odd_lines_of_nilc_are_read(tmp_path):
     vectors, remarks = read(tmp_path, content)
     assert vectors.words == [",", "r$ 0,00", "0,0 km²", "r$ 0", "us$ 0.000", "coração"]
     np.testing.assert_allclose(vectors.matrix.ravel(), np.r_[0.1:0.95:0.1, 1.1:1.95:0.1], rtol=1e-6)
-    assert remarks == ["left out 1 vectors without a word, the first in line 7"]
+    assert remarks == ["left out 1 vector (without a word), the first in line 7"]
     glove, _ = read(tmp_path, ". . . 1 2\nat name@domain.com 3 4\n1990 5 6\nno\u00a0break 7 8\n")
     assert glove.words == [". . .", "at name@domain.com", "1990", "no\u00a0break"]
 
@@ -111,7 +111,7 @@ def test_of_a_word_that_comes_twice_the_first_counts_whatever_its_form_of_unicod
     vectors, remarks = read(tmp_path, "4 1\ncafé 1\na 2\ncafe\u0301 3\na 4\n")
     assert vectors.words == ["café", "a"]
     assert vectors.matrix.tolist() == [[1], [2]]
-    assert remarks == ["left out 2 repeated words, of which the first vector counts, the first in line 4"]
+    assert remarks == ["left out 2 repeated words (only the first vector of a word counts), the first in line 4"]
 
 
 @pytest.mark.parametrize("kind", ["text", "binary"])
@@ -125,7 +125,7 @@ def test_a_few_words_that_are_no_utf8_are_left_out_and_many_refused(tmp_path, ki
     vectors, remarks = read(tmp_path, content(words))
     assert len(vectors) == 199
     place = "word 7" if kind == "binary" else "line 8"
-    assert remarks == [f"left out 1 words that are not valid UTF-8, the first in {place}"]
+    assert remarks == [f"left out 1 word (not valid UTF-8), the first in {place}"]
     latin = ["coração".encode("latin-1") + b"%d" % number for number in range(200)]
     with pytest.raises(Fault, match=r"not valid UTF-8, like 200 of 200 words; is the file in another encoding\?"):
         read(tmp_path, content(latin))
