@@ -4,6 +4,8 @@ An address is a distribution over the slots, one for each head. All inputs and o
 here is learnt.
 """
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -61,6 +63,27 @@ def move(addresses: Addresses, moves: Numbers) -> Addresses:
     come_from = torch.arange(slots, device=moves.device) - whole.long().unsqueeze(-1)
     moved = addresses.gather(-1, come_from.remainder(slots))
     return torch.lerp(moved, moved.roll(1, -1), (moves - whole).unsqueeze(-1))
+
+
+class _Bounded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, numbers: Tensor, bound: float) -> Tensor:
+        ctx.bound = bound
+        return numbers.view_as(numbers)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None]:
+        return upstream[0].clamp(-ctx.bound, ctx.bound), None
+
+
+def bound_gradient(moves: Numbers, bound: float) -> Numbers:
+    """Return the same moves; on the way back each gradient is cut to ±bound.
+
+    A head's next move depends on what it reads, so gradients can grow a hundredfold in a step, and a few sequences then
+    decide for a whole batch. Graves (2013, section 2.1) cuts the gradients of an LSTM's inputs for the same reason.
+    """
+    cut: Numbers = _Bounded.apply(moves, bound)
+    return cut
 
 
 def sharpen(addresses: Addresses, powers: Numbers) -> Addresses:

@@ -11,6 +11,7 @@ from torch import Tensor
 from regard.models.machines.addressing import (
     Addresses,
     Memory,
+    bound_gradient,
     by_content,
     erase_and_add,
     interpolate,
@@ -35,6 +36,12 @@ class NTMOptions(MachineOptions):
         "probabilities",
         description="How a head moves: each move has its probability, or one number from -reach to reach is the move, "
         "and a fraction is shared by two slots. So moves can grow with a number in the input, as sorting needs.",
+    )
+    move_gradient: float = Field(
+        1.0,
+        ge=0,
+        description="With moves = number: the largest gradient of a move in training, in nats of a sequence per slot; "
+        "larger ones are cut. 0: none is cut.",
     )
 
     @property
@@ -88,9 +95,10 @@ class NTM(Machine[NTMState]):
         return read, NTMState(erase_and_add(state.memory, addresses[:, readers:], erased, added), addresses)
 
     def _move(self, addresses: Addresses, moves: Float[Tensor, "row move"]) -> Addresses:
-        reach = self.options.reach
+        reach, bound = self.options.reach, self.options.move_gradient
         if self.options.moves == "number":
-            return move(addresses, reach * moves.tanh())
+            slots = reach * moves.tanh()
+            return move(addresses, bound_gradient(slots, bound) if self.training and bound else slots)
         return shift(addresses, moves.unflatten(1, (-1, 2 * reach + 1)).softmax(dim=-1))
 
     def addresses(self, state: NTMState) -> Addresses:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from regard.models.machines.addressing import (
     allocate,
+    bound_gradient,
     by_content,
     erase_and_add,
     interpolate,
@@ -74,6 +75,15 @@ def test_a_move_is_the_shift_whose_two_probabilities_share_it() -> None:
     shares = (1 - (moves.unsqueeze(-1) - torch.arange(-4, 5)).abs()).clamp(min=0)
     torch.testing.assert_close(move(addresses, moves), shift(addresses, shares))
     assert torch.autograd.gradcheck(move, (addresses.requires_grad_(), moves.requires_grad_()))
+
+
+def test_a_gradient_is_cut_on_its_way_back_and_the_move_stays() -> None:
+    moves = torch.tensor([[0.5, -2.0, 7.0]], requires_grad=True)
+    cut = bound_gradient(moves, 1.0)
+    assert cut.tolist() == moves.tolist()
+    (cut * torch.tensor([3.0, -0.25, -40.0])).sum().backward()
+    assert moves.grad is not None
+    assert moves.grad.tolist() == [[1.0, -0.25, -1.0]]
 
 
 def test_sharpening_raises_to_a_power_and_never_divides_by_zero() -> None:

@@ -108,6 +108,18 @@ def test_heads_told_a_number_move_that_far() -> None:
     torch.testing.assert_close(state.addresses[0], torch.stack([torch.eye(8)[7], torch.eye(8)[2:4].mean(0)]))
 
 
+@pytest.mark.parametrize(("training", "bound", "is_cut"), [(True, 1e-3, True), (False, 1e-3, False), (True, 0, False)])
+def test_only_training_cuts_the_gradients_of_moves(training: bool, bound: float, is_cut: bool) -> None:
+    """The head moves by 3 tanh(x) slots, with the derivative 3 at x = 0, and its address is multiplied by a hundred."""
+    options = NTMOptions(slots=8, depth=1, width=3, reach=3, moves="number", move_gradient=bound)
+    network = NTM(options, 1, 1).train(training)
+    told = torch.zeros(1, 2, requires_grad=True)
+    addresses = network._move(torch.eye(8)[[0, 4]].unsqueeze(0), told)
+    (100 * addresses[..., [0, 4]]).sum().backward()
+    assert told.grad is not None
+    assert told.grad.abs().max().item() == pytest.approx(3e-3 if is_cut else 300)
+
+
 def test_an_lstm_is_what_torch_has() -> None:
     """In float64. Torch orders the gates differently and keeps a layer's two maps apart."""
     ours, theirs = BUILDS["lstm"]((1,)).double(), nn.LSTM(4, 5, num_layers=2, batch_first=True).double()
