@@ -38,7 +38,7 @@ class NTMOptions(MachineOptions):
         "and a fraction is shared by two slots. So moves can grow with a number in the input, as sorting needs.",
     )
     move_gradient: float = Field(
-        1.0,
+        0.0,
         ge=0,
         description="With moves = number: the largest gradient of a move in training, in nats of a sequence per slot; "
         "larger ones are cut. 0: none is cut.",
