@@ -29,6 +29,14 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
+def is_same_file(path: Path, name: str | Path) -> bool:
+    """Return True if both name one existing file; a name may be a text that no file can have."""
+    try:
+        return path.samefile(name)
+    except (OSError, ValueError):
+        return False
+
+
 def refuse_missing_folder(path: Path) -> None:
     """Refuse to write a file into a missing folder; a link counts by its target."""
     place = path.resolve() if path.is_symlink() else path

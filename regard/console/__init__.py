@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from regard.base.faults import Fault, printable
-from regard.base.files import finite
+from regard.base.files import finite, is_same_file
 from regard.base.progress import Progress
 from regard.viewing.written import cell_len, holds_numbers, table_lines
 
@@ -215,12 +215,5 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
 
 def refuse_input(path: Path, inputs: Iterable[str | Path | None]) -> None:
     """Refuse to write over what the command reads, even with --overwrite; inputs may be texts, which are no files."""
-    if any(name is not None and _is_same_file(path, name) for name in inputs):
+    if any(name is not None and is_same_file(path, name) for name in inputs):
         raise Fault(f"{path} is an input too; write the output to another file.")
-
-
-def _is_same_file(path: Path, name: str | Path) -> bool:
-    try:
-        return path.samefile(name)
-    except (OSError, ValueError):  # one of them is missing, or the name is a text that no file can have
-        return False

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.base.faults import Fault
-from regard.base.files import refuse_missing_folder
+from regard.base.files import is_same_file, refuse_missing_folder
 from regard.base.progress import Progress
 from regard.base.recipe import check
 from regard.console import refuse_existing, refuse_folder
@@ -56,7 +56,7 @@ class FilterRequest:
     def _check(self) -> None:
         refuse_folder(self.out)
         refuse_missing_folder(self.out)
-        if self.out.exists() and self.pairs.exists() and self.out.samefile(self.pairs):
+        if is_same_file(self.out, self.pairs):
             raise Fault(f"{self.out} is the input too; write the pairs to another file.")
         if self.out.suffix in (".gz", ".xz", ".zst"):
             name = f"{self.out} would be plain text under the name of a compressed file"

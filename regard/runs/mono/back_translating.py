@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.files import refuse_missing_folder, whole_file
+from regard.base.files import is_same_file, refuse_missing_folder, whole_file
 from regard.base.progress import Progress
 from regard.base.recipe import Place, check
 from regard.console import refuse_existing
@@ -62,7 +62,7 @@ def back_translate(
 
 def _check_place(text: Path, out: Path, work: Path, resume: bool, overwrite: bool) -> None:
     refuse_missing_folder(out)
-    if out.exists() and text.exists() and out.samefile(text):
+    if is_same_file(out, text):
         raise Fault(f"{out} is the input too; write the pairs to another file.")
     if out.suffix in (".gz", ".xz", ".zst"):
         raise Fault(f"{out} would be plain text under the name of a compressed file; omit its {out.suffix}.")

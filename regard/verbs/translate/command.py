@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.base.faults import Fault
-from regard.base.files import checksum, refuse_missing_folder
+from regard.base.files import checksum, is_same_file, refuse_missing_folder
 from regard.base.model_folder import model_checksum, read_recipe
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings, check
@@ -199,7 +199,7 @@ def _is_device(out: Path) -> bool:
 
 def refuse_same(source: Path | None, out: Path) -> None:
     """Refuse to write to a file that is also an input, which would destroy it."""
-    if source is not None and out.exists() and source.exists() and source.samefile(out):
+    if source is not None and is_same_file(out, source):
         raise Fault(f"{out} is an input too; write the translations to another file.")
 
 
