@@ -13,8 +13,8 @@ import triton.language as tl
 from torch import Tensor
 
 from regard.kernels import lstm_steps, windows
-from regard.kernels.lstm_steps import add_product, grid, places, store_gates_gradient, tiles
-from regard.kernels.tensor_float import products_in_tf32
+from regard.kernels.lstm_steps import add_product, grid, multiply_add, places, store_gates_gradient, tiles
+from regard.kernels.tensor_float import products_in_tf32, rounded_to_tf32
 
 SHALLOW = 32  # depth of tiles that are computed, not loaded, so that a program's registers hold them
 
@@ -173,13 +173,9 @@ def _encoder_gradient_kernel(
             tl.store(of_posterior + latent + at, of_log, exists)
         exists = (place < latent)[:, None] & is_unit[None, :]
         there = infer + place[:, None] * units + unit[None, :]
-        of_shown = tl.dot(
-            of_mean, tl.load(there, exists, 0.0), of_shown, input_precision=precision, out_dtype=of_shown.dtype
-        )
+        of_shown = multiply_add(of_mean, tl.load(there, exists, 0.0), of_shown, precision)
         there += latent * units
-        of_shown = tl.dot(
-            of_log, tl.load(there, exists, 0.0), of_shown, input_precision=precision, out_dtype=of_shown.dtype
-        )
+        of_shown = multiply_add(of_log, tl.load(there, exists, 0.0), of_shown, precision)
     store_gates_gradient(of_shown, gates, cell, new_cell, of_cell, of_gates, row, is_row, unit, is_unit, units)
 
 
@@ -336,7 +332,10 @@ class _Redraw(torch.autograd.Function):
         encoder: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        pictures, noise, layers = pictures.contiguous(), noise.contiguous(), Layers(*weights)
+        pictures, noise = pictures.contiguous(), noise.contiguous()
+        if in_tf32:
+            weights = tuple(rounded_to_tf32(tensor) if tensor.dim() == 2 else tensor for tensor in weights)
+        layers = Layers(*weights)
         loop = _begin_loop(noise, canvas, seen, decoder, encoder, len(layers.say))
         for now in range(noise.shape[1]):
             _take_step(loop, layers, noise, now, in_tf32)

@@ -4,7 +4,8 @@
 
 The input may lie in up to three tensors side by side, so nothing is copied together. Batches of recurrent networks are
 small, so launching kernels is most of the cost of a step. A program computes some rows and some units, with all four
-gates of each; the gates' values are stored for the way back.
+gates of each; the gates' values are stored for the way back. For products in TF32 the weights are already rounded
+(`regard.kernels.tensor_float`).
 """
 
 from collections.abc import Sequence
@@ -35,6 +36,16 @@ def places(count, block: tl.constexpr, axis: tl.constexpr):
 
 
 @triton.jit
+def multiply_add(numbers, weights, sums, precision: tl.constexpr):
+    """Return sums + numbers @ weights; the numbers are rounded where the product, in TF32, would cut off their bits."""
+    if precision == "tf32":
+        bits = numbers.to(tl.int32, bitcast=True)
+        rounded = ((bits + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
+        numbers = tl.where(numbers == numbers, rounded, numbers)  # not a number stays so
+    return tl.dot(numbers, weights, sums, input_precision=precision, out_dtype=sums.dtype)
+
+
+@triton.jit
 def add_product(
     sums,
     inputs,
@@ -57,7 +68,7 @@ def add_product(
         tile = tl.load(inputs + row[:, None] * input_stride + place[None, :], known, 0.0)
         known = (place < size)[:, None] & is_column[None, :]
         there = tl.load(weights + place[:, None] * depth_stride + column[None, :] * column_stride, known, 0.0)
-        sums = tl.dot(tile, there, sums, input_precision=precision, out_dtype=sums.dtype)
+        sums = multiply_add(tile, there, sums, precision)
     return sums
 
 

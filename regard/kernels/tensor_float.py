@@ -1,9 +1,10 @@
-"""Matrix products in TF32, for a block of code."""
+"""TF32, float32 with 10 bits of its fraction: products of torch in it, and numbers rounded to it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+from torch import Tensor
 
 
 @contextmanager
@@ -18,3 +19,10 @@ def products_in_tf32(allowed: bool) -> Iterator[None]:
         yield
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def rounded_to_tf32(numbers: Tensor) -> Tensor:
+    """Return float32 numbers rounded to what TF32 holds; products in Triton would cut off the other bits."""
+    bits = numbers.view(torch.int32)
+    rounded = ((bits + 0x1000) & -0x2000).view(torch.float32)
+    return torch.where(numbers.isnan(), numbers, rounded)
