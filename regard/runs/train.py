@@ -33,7 +33,7 @@ def train(run: Run, listeners: Sequence[Listener], ranks: Ranks = ALONE, planner
     if isinstance(task, Counts | Updates):
         facts = (Counter if isinstance(task, Counts) else Updater)(*arguments).run()
     else:
-        trainer = Trainer(*arguments, ranks)
+        trainer = Trainer(*arguments, ranks, begins_trained=recipe.start_from is not None)
         if planner is not None:
             recipe = planner.begin(run, trainer, validator, ranks)
             validator = validator_of(task, recipe, ranks)

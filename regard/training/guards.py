@@ -33,7 +33,7 @@ class Watchdog:
     half the mean, and by more than a tenth of what the mean has fallen: when little is left of a loss, one mistake is
     many times the mean. Five such losses in a row are an explosion; a single odd batch is not, since clipping takes
     care of it. The first losses only set the mean. While batches get harder on purpose, a loss is usual up to the
-    highest mean.
+    highest mean, and a run that begins with trained weights has not seen yet how high that is.
     """
 
     mean: float = 0.0
@@ -41,6 +41,7 @@ class Watchdog:
     deviation: float = 0.0
     seen: int = 0
     out_of_bounds: int = 0  # in a row
+    began_trained: bool = False
 
     def check(self, loss: float, gradient_norm: float, *, is_harder: bool = False) -> None:
         if not math.isfinite(loss):
@@ -49,7 +50,8 @@ class Watchdog:
             raise Diverged(f"the norm of the gradient is {gradient_norm}")
         above = loss - self.mean
         fallen = self.highest - self.mean
-        usual = max(10 * self.deviation, 0.5 * abs(self.mean), fallen if is_harder else 0.1 * fallen)
+        may_rise = (math.inf if self.began_trained else fallen) if is_harder else 0.1 * fallen
+        usual = max(10 * self.deviation, 0.5 * abs(self.mean), may_rise)
         if self.seen >= LESSONS and above > usual:
             self.out_of_bounds += 1
             if self.out_of_bounds == 5:

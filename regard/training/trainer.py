@@ -47,6 +47,7 @@ class Trainer:
         validate: Callable[[], Validation],
         listeners: Sequence[Listener] = (),
         ranks: Ranks = ALONE,
+        begins_trained: bool = False,
     ) -> None:
         if not isinstance(task, nn.Module):
             raise TypeError("a task that learns by gradient must be a torch module")
@@ -66,7 +67,7 @@ class Trainer:
         self.judge = judge(self.module, options, self.keeper, validate, stand_in)
         self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)), self.passes.forget, ranks)
         self.gradients = Gradients(task, self.passes, options.pieces, seed, ranks, self.splitter)
-        self.facts, self.watchdog = Facts(), Watchdog()
+        self.facts, self.watchdog = Facts(), Watchdog(began_trained=begins_trained)
         self.replanner: Replanner | None = None
         self.stop: str | None = None
         self._asked_to_stop: str | None = None  # by a listener of this rank, which the others may not know yet
@@ -164,7 +165,7 @@ class Trainer:
             self._read_losses()
             self._tell(self.judge.judge(self.facts))
             if self.judge.loss_is_another:
-                self.watchdog = Watchdog()
+                self.watchdog = Watchdog(began_trained=self.watchdog.began_trained)
             self._average_if_triggered()
         if step % options.save_every == 0:
             self._read_losses()

@@ -86,6 +86,12 @@ def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() ->
     assert Path("child", WEIGHTS).read_bytes() == Path("whole", WEIGHTS).read_bytes()
 
 
+def test_the_watchdog_of_a_run_knows_whether_its_weights_were_trained() -> None:
+    assert main(["train", "child.toml", "--out", "child", *QUICKLY]) == 0
+    kept = [RunFolder(Path(run)).latest() for run in ("child", "parent")]
+    assert [snapshot is not None and snapshot.facts.watchdog["began_trained"] for snapshot in kept] == [True, False]
+
+
 @pytest.mark.long
 def test_variants_that_start_from_a_model_are_compared_with_its_tokens() -> None:
     _write("unseen", pairs("valid", count=20))

@@ -352,6 +352,18 @@ def test_while_batches_get_harder_only_a_loss_above_the_highest_explodes() -> No
         watchdog.check(3.0, 1.0, is_harder=True)
 
 
+def test_trained_weights_may_lose_whatever_harder_batches_take() -> None:
+    watchdog = Watchdog(began_trained=True)
+    for _ in range(100):
+        watchdog.check(0.06, 1.0)
+    for _ in range(400):
+        watchdog.check(0.6, 1.0, is_harder=True)
+    for _ in range(4):
+        watchdog.check(3.0, 1.0)
+    with pytest.raises(Diverged, match="exploded from"):
+        watchdog.check(3.0, 1.0)
+
+
 def test_a_loss_may_rise_for_as_long_as_batches_get_harder(monkeypatch: pytest.MonkeyPatch) -> None:
     class Growing(TrainingOptions):
         @property
