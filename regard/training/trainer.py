@@ -188,8 +188,7 @@ class Trainer:
 
     def _is_stopped(self) -> bool:
         """Return True if a listener of any rank has asked to stop; this then holds for all."""
-        reason = self._asked_to_stop
-        wishes = self.ranks.gather([reason, isinstance(reason, Hurried)])
+        wishes = self.ranks.gather([self._asked_to_stop, isinstance(self._asked_to_stop, Hurried)])
         self.stop = next((Hurried(text) if hurried else text for text, hurried in wishes if text is not None), None)
         return self.stop is not None
 
