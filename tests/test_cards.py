@@ -135,6 +135,7 @@ def test_names_of_a_stranger_stay_text(trained: Path, tmp_path: Path, capsys: py
         (["text"], "text is a file, not a model folder."),
         (["RUN", "-o", "folder"], "folder is a folder; name a file to write to."),
         (["RUN", "-o", "text"], "text exists already; give --overwrite to replace it."),
+        (["RUN", "-o", "card.html"], "card.html: a model card is Markdown; give a name that ends in .md."),
         (["RUN", "-o", "RUN/recipe.toml", "--overwrite"], "is a file of the model itself; write the card elsewhere."),
         (["RUN", "-o", "RUN/manifest.json", "--overwrite"], "is a file of the model itself; write the card elsewhere."),
         (["RUN", "-o", "none/card.md"], "There is no folder none to write card.md into."),

@@ -32,6 +32,8 @@ def command(
         refuse_folder(out)
         if is_own_file(run, out):
             raise Fault(f"{out} is a file of the model itself; write the card elsewhere.")
+        if out.suffix.lower() not in ("", ".md", ".markdown", ".txt"):
+            raise Fault(f"{out}: a model card is Markdown; give a name that ends in .md.")
         refuse_existing(out, overwrite)
     card = make_card(gather(run), licence).text
     if out is None:

@@ -72,6 +72,7 @@ def open_run(
         run_folder.refuse_run()
     if run_folder.exists():
         recipe = _same_recipe(recipe, run_folder)
+        _refuse_lost_checkpoints(recipe, run_folder)
     else:
         recipe = recipe.model_copy(update={"data": _settle(recipe.data, None)})
     start = _start(recipe, run_folder)
@@ -223,12 +224,23 @@ def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:
     changed = [line for line in differences(old, recipe) if not line.startswith(tuple(f"{stop} " for stop in STOPS))]
     if changed:
         raise Fault(
-            f"{run_folder.folder} cannot be resumed with another recipe:",
-            *changed,
-            "To start a new run from its weights: "
-            f"regard train … --from {run_folder.folder} --out {run_folder.folder}-2",
+            f"{run_folder.folder} cannot be resumed with another recipe:", *changed, _how_to_go_on_from(run_folder)
         )
     return recipe
+
+
+def _refuse_lost_checkpoints(recipe: Recipe, run_folder: RunFolder) -> None:
+    """Refuse a run that has a model but no checkpoint: it would start from nothing, and replace the model."""
+    if recipe.start_from is None and not run_folder.steps() and (run_folder.folder / checkpoint.WEIGHTS).exists():
+        raise Fault(
+            f"{run_folder.checkpoints} has no checkpoint left, so {run_folder.folder} cannot be resumed.",
+            _how_to_go_on_from(run_folder),
+        )
+
+
+def _how_to_go_on_from(run_folder: RunFolder) -> str:
+    folder = run_folder.folder
+    return f"To start a new run from its weights: regard train … --from {folder} --out {folder}-2"
 
 
 def _as_settled(recipe: Recipe, old: Recipe) -> Recipe:

@@ -264,6 +264,19 @@ def test_another_recipe_is_not_resumed(
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == before
 
 
+def test_a_run_without_its_checkpoints_keeps_its_model(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(trained, out)
+    shutil.rmtree(out / "training" / "checkpoints")
+    assert main(["train", "--out", str(out), "--resume", "--set", "training.steps=900"]) == 2
+    message = say(capsys)
+    assert f"{out / 'training' / 'checkpoints'} has no checkpoint left, so {out} cannot be resumed." in message
+    assert f"To start a new run from its weights: regard train … --from {out} --out {out}-2" in message
+    assert (out / "weights.safetensors").read_bytes() == (trained / "weights.safetensors").read_bytes()
+
+
 def test_other_files_are_not_resumed(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = trained.parent / "small.en", trained.parent / "small.pt"
     assert main([*train_arguments(target, source, trained), "--resume"]) == 2
