@@ -98,8 +98,12 @@ def _held_out(hashes: HashedPairs, free: np.ndarray, count: int) -> _HeldOut:
         if distinct > 1 and smallest == 1:
             break
     if distinct < 2:
+        pairs = int(free.sum())
+        few = f"All {pairs} training pairs share their source sentence, so there are too few"
+        if pairs < 2:
+            few = f"There are too few training pairs ({pairs} after cleaning)"
         raise Fault(
-            f"There are too few training pairs ({free.sum()} after cleaning) to hold some out for validation; "
+            f"{few} to hold some out for validation; "
             "give a validation set (--valid-source and --valid-target, --valid-pairs, or data.valid in a recipe)."
         )
     most = max(smallest, min(count, int(free.sum() * _HELD_OUT_SHARE)))

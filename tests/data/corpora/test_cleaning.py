@@ -113,6 +113,11 @@ def test_too_little_to_hold_out() -> None:
         judged([("a", "b"), ("a", "b")], hold_out=10)
 
 
+def test_one_source_is_too_little_to_hold_out() -> None:
+    with pytest.raises(Fault, match="All 300 training pairs share their source sentence, so there are too few to hold"):
+        judged([("a", target) for _, target in numbered(300)], hold_out=10)
+
+
 def test_the_tokeniser_learns_from_a_sample_of_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cleaning, "_SAMPLE", 40)
     fates = judged([*numbered(100), ("", "")])
