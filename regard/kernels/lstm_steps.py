@@ -14,6 +14,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from regard.kernels import tensor_float
+
+HALF, KEPT = tl.constexpr(tensor_float.HALF), tl.constexpr(tensor_float.KEPT)
 ROWS, COLUMNS, DEPTH = 32, 16, 64  # of the tiles that a program multiplies
 WIDE_COLUMNS = 32  # of the tiles of a product alone
 
@@ -40,7 +43,7 @@ def multiply_add(numbers, weights, sums, precision: tl.constexpr):
     """Return sums + numbers @ weights; the numbers are rounded where the product, in TF32, would cut off their bits."""
     if precision == "tf32":
         bits = numbers.to(tl.int32, bitcast=True)
-        rounded = ((bits + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
+        rounded = ((bits + HALF) & KEPT).to(tl.float32, bitcast=True)
         numbers = tl.where(numbers == numbers, rounded, numbers)  # not a number stays so
     return tl.dot(numbers, weights, sums, input_precision=precision, out_dtype=sums.dtype)
 

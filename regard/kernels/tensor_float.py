@@ -6,6 +6,8 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+HALF, KEPT = 0x1000, -0x2000  # of a float32: half of the last bit that TF32 keeps, and a mask of all that it keeps
+
 
 @contextmanager
 def products_in_tf32(allowed: bool) -> Iterator[None]:
@@ -24,5 +26,5 @@ def products_in_tf32(allowed: bool) -> Iterator[None]:
 def rounded_to_tf32(numbers: Tensor) -> Tensor:
     """Return float32 numbers rounded to what TF32 holds; products in Triton would cut off the other bits."""
     bits = numbers.view(torch.int32)
-    rounded = ((bits + 0x1000) & -0x2000).view(torch.float32)
+    rounded = ((bits + HALF) & KEPT).view(torch.float32)
     return torch.where(numbers.isnan(), numbers, rounded)
