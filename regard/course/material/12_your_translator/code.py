@@ -122,15 +122,16 @@ import sys
 from urllib.request import Request, urlopen
 
 command = [sys.executable, "-m", "regard", "serve", "mine", "--port", "0", "--quiet"]
-server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-try:
-    address = next(line for line in server.stdout if "http://" in line).split()[-1]
-    question = json.dumps({"q": "I love books.", "source": "en", "target": language}).encode()
-    request = Request(f"{address}/translate", question, {"Content-Type": "application/json"})
-    print(json.load(urlopen(request)))
-finally:
-    server.terminate()
-print("the server ended with status", server.wait())
+with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+    try:
+        address = next(line for line in server.stdout if "http://" in line).split()[-1]
+        question = json.dumps({"q": "I love books.", "source": "en", "target": language}).encode()
+        request = Request(f"{address}/translate", question, {"Content-Type": "application/json"})
+        with urlopen(request) as answer:
+            print(json.load(answer))
+    finally:
+        server.terminate()
+print("the server ended with status", server.returncode)
 
 # %% export
 run("regard export mine --to ctranslate2 --overwrite")
