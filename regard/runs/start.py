@@ -232,6 +232,8 @@ def train_table(
     check_same(ranks, facts_of(recipe))
     if ranks.gather(resume and runs.is_finished(recipe, RunFolder(folder)))[0]:
         return _tell_finished(folder, audience, ranks.leads)
+    if resume and not RunFolder(folder).exists():
+        audience.remark(f"There is no run in {folder} to resume, so it begins.")
     interrupted = train_recipe(
         recipe, folder, audience, resume=resume, overwrite=overwrite, allowance=allowance, planner=planner, ranks=ranks
     )

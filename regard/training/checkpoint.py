@@ -81,7 +81,7 @@ def _facts(content: bytes, folder: Path) -> Facts:
 
 
 class Stray(Fault):
-    """A checkpoint that belongs to another run."""
+    """A checkpoint that belongs to another run, or whose run has lost its name."""
 
 
 class RunFolder:
@@ -212,7 +212,11 @@ class RunFolder:
         return files
 
     def _mark(self) -> bytes | None:
-        return (self.training / MARK).read_bytes() if self.is_ours() else None
+        file = self.training / MARK
+        mark = file.read_bytes() if self.is_ours() else None
+        if mark == b"":
+            raise Stray(f"{file} is empty, so it names no run. Put the {MARK} of one of the run's checkpoints there.")
+        return mark
 
     def _load(self, step: int) -> Snapshot:
         folder = self._checkpoint(step)

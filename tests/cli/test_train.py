@@ -203,8 +203,10 @@ def test_a_run_goes_on_by_its_own_recipe(
 ) -> None:
     """Recipe and files are not given again, and the bits are those of the uninterrupted run."""
     out = tmp_path / "run"
-    assert main([*everything(corpus, out), "--set", "training.steps=12"]) == 0
+    assert main([*everything(corpus, out), "--resume", "--set", "training.steps=12"]) == 0
+    assert f"There is no run in {out} to resume, so it begins." in " ".join(say(capsys).split())
     assert main(["train", "--out", str(out), "--resume", "--set", "training.steps=20"]) == 0
+    assert "so it begins" not in say(capsys)
     _same(uninterrupted, out)
     assert main(["train", "--out", str(out), "--resume"]) == 0
     assert "is finished; there is nothing to resume" in say(capsys)

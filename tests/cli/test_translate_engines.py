@@ -5,21 +5,26 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
+import torch
 
 from regard.cli import main
+from regard.hardware.threads import so_many_threads
+from regard.model import load
 
+Engine = Literal["ctranslate2", "onnx"]
 LINES = ["I love books.", "", "Ana sees the red house. The boys read."]
 
 
 @pytest.fixture(scope="module", params=["ctranslate2", "onnx"])
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def exported(engine: str, trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(engine: Engine, trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("exported") / "run"
     shutil.copytree(trained, folder)
     assert main(["export", str(folder), "--to", engine, "--quantisation", "float32"]) == 0
@@ -55,6 +60,13 @@ def test_the_export_is_taken_and_torch_never_loaded(exported: Path, text: Path) 
     )
     assert (process.returncode, process.stderr) == (0, "")
     assert len(process.stdout.splitlines()) == 3
+
+
+def test_torch_keeps_its_threads_beside_an_export(exported: Path, engine: Engine) -> None:
+    model = load(exported)
+    with so_many_threads(2):
+        model.translate(LINES, beam=1, engine=engine)
+        assert torch.get_num_threads() == 2
 
 
 def test_both_engines_give_the_same_lines(

@@ -91,6 +91,21 @@ def test_a_checkpoint_of_another_run_is_refused_by_name(tmp_path: Path) -> None:
     assert checkpoint.facts.step == 9
 
 
+def test_a_run_without_its_name_says_where_the_name_still_is(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    run.begin()
+    run.save(snapshot(3))
+    mark = tmp_path / "training" / "run.txt"
+    mark.write_bytes(b"")
+    for ask in (run.latest, run.facts, lambda: run.save(snapshot(4))):
+        with pytest.raises(
+            Fault, match=r"run\.txt is empty, .* Put the run\.txt of one of the run's checkpoints there"
+        ):
+            ask()
+    shutil.copy(run.checkpoints / "00000003" / "run.txt", mark)
+    assert run.facts() == Facts(step=3)
+
+
 def test_checkpoints_of_older_versions_know_no_run(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     run.save(snapshot(3))
