@@ -65,7 +65,7 @@ def pixel(page: Browser, selector: str, x: int, y: int) -> list[int]:
     return page.run(script, selector, [x, y])
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_every_page_opens_alone_stays_within_the_window_and_names_every_button_and_choice(

@@ -98,6 +98,7 @@ def test_answers_are_those_of_onnxruntime(opened: Browser, exported: Exported) -
     assert len(opened.requests()) == 1
 
 
+@pytest.mark.one_in(2)
 def test_the_desk_shows_the_answer_and_the_attention(opened: Browser, exported: Exported) -> None:
     assert opened.text("#answer")
     opened.wait("return document.querySelectorAll('.thumb').length > 1")
@@ -105,6 +106,7 @@ def test_the_desk_shows_the_answer_and_the_attention(opened: Browser, exported: 
     assert bool(rows) != exported.name.startswith("tagging")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("exported", ["encoder", "tagging encoder", "bert"], indirect=True)
 def test_too_long_a_text_is_said(opened: Browser) -> None:
     typing = "const f = document.getElementById('input'); f.value = 'x '.repeat(5000);"
@@ -113,6 +115,7 @@ def test_too_long_a_text_is_said(opened: Browser) -> None:
     assert opened.run("return document.getElementById('answer-part').hidden")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_phone(opened: Browser, scheme: str) -> None:
     opened.appear(390, 844, scheme)

@@ -79,6 +79,7 @@ def joined(writer: ExportedWriter, prompt: str, tokens: list[int]) -> str:
     return stem_of(prompt, before) + writer.task.write([*read, *tokens]).removeprefix(before)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("options", [{}, {"temperature": 0.6}, {"top_k": 3}, {"top_p": 0.7}], ids=str)
 def test_samples_are_those_of_python(opened: Browser, writer: ExportedWriter, options: dict[str, Any]) -> None:
     search = {"tokens": TOKENS, "past_end": True, "sample": {"seed": SEED, **options}}

@@ -74,6 +74,7 @@ def test_special_tokens_are_legible(browser: Browser, opened: Opened, scheme: st
     assert page.run(CONTRAST, "#before .symbol") >= 4.5
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("language", ["en", "pt", "ru"])
 @pytest.mark.parametrize("width", [600, 700, 1280])
 def test_headings_end_before_the_buttons_for_saving(

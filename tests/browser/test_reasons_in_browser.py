@@ -143,6 +143,7 @@ def test_trust_is_a_sentence_with_its_figures(page: Browser, address: str, model
     assert rows == ["comprehensiveness", "sufficiency", "deletion", "insertion"]
 
 
+@pytest.mark.long
 def test_methods_side_by_side(page: Browser, address: str, model: Any) -> None:
     open_reasons(page, address)
     page.find("#word-method option[value=all]").click()
@@ -155,6 +156,7 @@ def test_methods_side_by_side(page: Browser, address: str, model: Any) -> None:
     assert page.said() == []
 
 
+@pytest.mark.long
 def test_a_word_of_the_output_stays_in_the_open_view(page: Browser, address: str) -> None:
     open_reasons(page, address)
     page.all(".written")[2].click()
@@ -166,6 +168,7 @@ def test_a_word_of_the_output_stays_in_the_open_view(page: Browser, address: str
     page.wait("return document.getElementById('next-panel').hidden", wanted=False)
 
 
+@pytest.mark.long
 def test_by_keys_another_word_is_explained_and_keeps_the_focus(page: Browser, address: str) -> None:
     open_reasons(page, address)
     page.run("document.querySelector('#reasons-choices [aria-pressed=true]').focus()")
@@ -234,6 +237,7 @@ def test_words_of_a_prompt_are_explained_by_those_before(page: Browser, address:
     assert page.said() == []
 
 
+@pytest.mark.long
 def test_masks_and_tags_are_chosen(page: Browser, address: str, folders: dict[str, Path]) -> None:
     open_desk(page, address, tab="answer", answerer="bert-run", input="o [MASK] . [MASK]", **{"input-why": "bert-run"})
     page.wait("return document.querySelectorAll('#input-reasons-choices button').length", wanted=2)

@@ -269,6 +269,7 @@ def test_bad_combinations_in_training_are_refused_in_a_sentence(
     assert not Path("run").exists()
 
 
+@pytest.mark.long
 def test_a_recipe_takes_texts_too(trained: Path, pairs: Path, tmp_path: Path) -> None:
     table = {
         "family": "transformer",

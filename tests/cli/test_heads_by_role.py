@@ -40,6 +40,7 @@ def test_switched_off_heads_have_their_scores(trained: Path, capsys: pytest.Capt
         assert all(0 <= score["without"] <= 100 for score in role["switched_off"].values())
 
 
+@pytest.mark.long
 def test_words_of_a_role_are_scored_too(trained: Path) -> None:
     model = regard.load(trained)
     pair = LinkedPair("Ana sleeps.", "Ana dorme.", WordLinks([(0, 0)], []), {}, {"verb-subject": [(1, 0)]})

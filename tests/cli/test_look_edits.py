@@ -105,6 +105,7 @@ def test_python_shows_edited_attention_and_both_outputs(model: regard.Model) -> 
     assert model.look(TEXT, edits=[]).numbers() == model.look(TEXT).numbers()
 
 
+@pytest.mark.long
 def test_translations_change_inside_the_block_only(model: regard.Model) -> None:
     texts = [TEXT, "Ana reads."]
     for search in ({"beam": 1}, {"beam": 4}, {"sample": {"temperature": 1.0, "seed": 3}}):

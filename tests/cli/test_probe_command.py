@@ -57,6 +57,7 @@ def test_probes_as_a_file(trained: Path, tmp_path: Path, name: str) -> None:
     assert out.stat().st_size > 500
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("few_steps")
 def test_a_translator_from_portuguese_reads_portuguese(trained: Path, tmp_path: Path) -> None:
     back = turn_around(trained, tmp_path / "back")

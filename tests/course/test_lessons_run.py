@@ -1,4 +1,4 @@
-"""The code of every lesson runs: one short lesson in every test run, all of them in `make test-long`."""
+"""The code of every lesson runs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,13 +27,9 @@ def runs(lesson: Lesson, folder: Path) -> Mapping[str, tuple[Output, ...]]:
     return outputs
 
 
-def test_the_shortest_lesson_runs(folder: Path) -> None:
-    runs(read_lesson(1), folder)
-
-
 @pytest.mark.long
-@pytest.mark.parametrize("number", lesson_numbers()[1:])
-def test_every_other_lesson_runs(number: int, folder: Path) -> None:
+@pytest.mark.parametrize("number", lesson_numbers())
+def test_every_lesson_runs(number: int, folder: Path) -> None:
     outputs = runs(read_lesson(number), folder)
     if number == 12:
         straight, broken = outputs["resume"][0].text.splitlines()

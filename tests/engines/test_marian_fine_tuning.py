@@ -42,6 +42,7 @@ def test_what_it_minimises_is_how_it_writes(imported: Path) -> None:
     assert not gradient[task.target.pad].any()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unchecked_shapes")
 def test_it_learns_on_and_goes_out_again(
     imported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -18,6 +18,7 @@ def small(height: int, width: int, options: DrawOptions, device: torch.device) -
     return network
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("height", "width", "options"),
     [

@@ -14,7 +14,7 @@ def outcomes(request: pytest.FixtureRequest) -> dict[str, Outcome]:
     return {outcome.name: outcome for outcome in read_samples(*filter(None, chosen))}
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_hostile_file_is_refused_at_little_cost(outcomes: dict[str, Outcome], sample: str) -> None:
     outcome = outcomes[sample]

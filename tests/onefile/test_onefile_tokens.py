@@ -59,6 +59,7 @@ def in_page(tokeniser: Tokeniser, options: TokeniserOptions, lines: list[str]) -
     return found
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "characters", "bytes", "words", "spaces", "wordpiece"])
 @pytest.mark.parametrize("bytewise", [True, False], ids=["spelled", "unknown"])

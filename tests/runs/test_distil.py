@@ -320,6 +320,7 @@ def test_teachers_must_translate_between_the_same_languages_with_the_same_tokens
         open_teachers([teacher, Path("other")])
 
 
+@pytest.mark.long
 def test_python_distils_too(teacher: Path) -> None:
     student = regard.distil("teacher", "new.en", out="student", settings=dict(SMALL), workers=1, quiet=True)
     assert student.translate(["the dog sleeps"])

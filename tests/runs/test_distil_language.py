@@ -134,6 +134,7 @@ def test_a_cut_distillation_continues_with_the_same_bits(
     assert read_folder(Path("student"), [WEIGHTS])[WEIGHTS] == whole
 
 
+@pytest.mark.long
 def test_several_teachers_write_in_turn(teacher: Path) -> None:
     shutil.copytree("teacher", "second")
     words = ["--student", "ngram", "--tokens", "200"]

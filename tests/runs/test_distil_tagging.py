@@ -94,6 +94,7 @@ def test_a_teacher_of_word_pieces_is_measured_by_its_own(tmp_path: Path, monkeyp
     assert report["scores"]["f1"] == pytest.approx(found["f1"])
 
 
+@pytest.mark.long
 def test_without_a_text_the_training_sentences_are_taught(teacher: Path) -> None:
     assert distilled("--student", "base") == 0
     by_teacher = taught()

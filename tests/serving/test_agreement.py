@@ -72,6 +72,7 @@ VALUES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", BODIES)
 @settings(parent=MANY)
 @given(data=st.data())

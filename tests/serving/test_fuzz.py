@@ -55,6 +55,7 @@ TRANSLATORS_CAN = (None, "translate", *LOOKING)
 DESCRIBED = [door for door in every_door() if door.summary and door.can in TRANSLATORS_CAN]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("door", DESCRIBED, ids=lambda door: door.path)
 @settings(parent=QUIET, max_examples=8)
 @given(data=st.data())

@@ -47,6 +47,7 @@ def numbers(folders: list[Path]) -> Mapping[str, tuple[float, float]]:
     return by_engine
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("of_server", ["auto", "torch", "onnx", "ctranslate2"])
 def test_a_request_may_choose_and_otherwise_the_server_does(
     of_server: Choice, folders: list[Path], numbers: Mapping[str, tuple[float, float]]

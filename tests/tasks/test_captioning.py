@@ -281,6 +281,7 @@ def test_an_animation_of_what_does_not_move_is_refused_before_anything_is_said(
     assert not out.exists()
 
 
+@pytest.mark.long
 def test_captions_of_shapes_are_learnt_and_each_word_looks_where_the_shape_is(tmp_path: Path) -> None:
     table = TOYS["captioner"].table(tmp_path)
     training = table["training"] | {"steps": 100, "batch": 20, "validate_every": 100, "save_every": 100}

@@ -132,6 +132,7 @@ def test_generated_shapes_are_prepared_once_with_captions_that_are_drawn_anew(tm
     assert torch.equal(late.captions, first[4:])
 
 
+@pytest.mark.long
 def test_people_draw_and_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = open_toy("painter", tmp_path)
     train(run, [])

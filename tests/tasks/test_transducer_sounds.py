@@ -51,6 +51,7 @@ def test_it_learns_to_write_down_what_new_recordings_say(trained: tuple[Model, P
         assert scores[0].value <= 10.0
 
 
+@pytest.mark.long
 def test_a_transcript_has_the_time_of_each_symbol_and_a_beam_is_no_worse(
     trained: tuple[Model, Path], tmp_path: Path
 ) -> None:

@@ -136,6 +136,7 @@ def test_a_file_that_is_there_stays_unless_told(
     assert numbers(path)["text"] == TEXT
 
 
+@pytest.mark.long
 def test_what_no_font_can_draw_is_told_of_a_picture_but_not_of_svg(
     look: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -126,6 +126,7 @@ def test_the_russian_is_what_a_speaker_would_sign(english: str, russian: str | N
     assert said(english) == ({russian} if russian else set())
 
 
+@pytest.mark.long
 def test_the_demo_shows_what_the_grammar_can_say() -> None:
     learnt = dict(pairs("train", "demo-ru"))
     assert [english in learnt for english in RUSSIAN.sentences] == [True, False, False, False]

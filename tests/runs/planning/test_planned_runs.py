@@ -119,6 +119,7 @@ def test_a_run_is_done_when_its_minutes_are(
     assert (course.step, course.steps, course.planned) == (facts.step, facts.step, True)
 
 
+@pytest.mark.long
 def test_a_trapezoid_that_someone_set_falls_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pace changes only when the rate has begun to fall, so nothing is planned again before."""
     runs = {"planned": (), "set": ("training.optimizer.schedule=trapezoid",)}
@@ -190,6 +191,7 @@ def test_a_run_killed_when_its_plan_was_settled_is_one_that_never_was(
     assert weights(pieces / "run") == weights(whole / "run")
 
 
+@pytest.mark.long
 def test_a_run_killed_before_goes_on_by_the_plan_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = killed_and_resumed("gpt", tmp_path, monkeypatch, off_after=15)
     training = read_recipe(tmp_path / "run")["training"]
