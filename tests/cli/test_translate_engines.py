@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Literal
 
 import pytest
 import torch
@@ -13,8 +12,8 @@ import torch
 from regard.cli import main
 from regard.hardware.threads import so_many_threads
 from regard.model import load
+from regard.verbs.translate.plan import Engine
 
-Engine = Literal["ctranslate2", "onnx"]
 LINES = ["I love books.", "", "Ana sees the red house. The boys read."]
 
 

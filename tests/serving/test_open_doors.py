@@ -12,7 +12,6 @@ from regard.serving.app import app_of, every_door
 from regard.serving.catalogue import open_models
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("door", [door for door in every_door() if door.can], ids=lambda door: door.path)
 def test_what_no_model_can_is_refused_with_what_it_can(door: Door) -> None:
     with on_loopback(app_of([Oracle("delphi")])) as address, httpx.Client(base_url=address) as client:

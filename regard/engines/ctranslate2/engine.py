@@ -75,15 +75,10 @@ def _open(folder: Path, files: dict[str, bytes], workers: int) -> Any:
     except ModuleNotFoundError:
         raise Fault("CTranslate2 is not installed; install the package ctranslate2, or translate with torch.") from None
     ctranslate2.set_log_level(logging.ERROR)  # it would warn about every type that this CPU computes as another
-
-    def open_here() -> Any:
-        return ctranslate2.Translator(
-            str(folder), files=files, inter_threads=workers, intra_threads=1, max_queued_batches=-1
-        )
-
+    how: dict[str, Any] = {"files": files, "inter_threads": workers, "intra_threads": 1, "max_queued_batches": -1}
     try:
         with ThreadPoolExecutor(1) as beside:  # it leaves the thread that opens it with one of OpenMP, torch's too
-            return beside.submit(open_here).result()
+            return beside.submit(ctranslate2.Translator, str(folder), **how).result()
     except Exception as error:  # it has no exception types of its own, and raises several of Python's
         raise Fault(f"CTranslate2 cannot read {folder}: {str(error).rstrip('.')}.") from None
 
