@@ -312,6 +312,7 @@ def watching(
     parts: str | Sequence[str] = (),
 ) -> Iterator[Gazes]:
     """Collect the gazes of `model` inside this block, and its windows: all of them, or a selection.
+    Of nested blocks only the innermost collects.
 
     - `where`: names of modules, or patterns such as "decoder.*.cross"; submodules are included.
     - `rows`, `queries`: the rows of a batch and the looking places to keep, as numbers or a slice; negative numbers

@@ -67,10 +67,10 @@ def command(
     loaded = load_able(model, "embed")
     with console_progress() as progress:
         if tagged is not None:
-            states = _tagged_states(loaded, tagged, columns, sentences, progress)
+            states = _tagged_states(loaded, tagged, columns, sentences, numbers, progress)
         else:
-            states = _generated_states(loaded, language, side, sentences, progress)
-        scores = probe_layers(states, whats, numbers, seeds, progress, remark)
+            states = _generated_states(loaded, language, side, sentences, numbers, progress)
+        scores = probe_layers(states, whats, seeds, progress, remark)
     words = sum(len(sentence.words) for sentence in states.sentences)
     _show(Probes(model.resolve().name, side, len(states.sentences), words, seeds, scores), out, as_json)
 
@@ -94,7 +94,7 @@ def _layers(layers: str | None) -> list[int] | None:
     parts = [part.strip() for part in layers.split(",")]
     if not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
         raise Fault(f"--layers is '{layers}', expected numbers with commas, such as 0,2.")
-    return [int(part) for part in parts]
+    return list(dict.fromkeys(int(part) for part in parts))
 
 
 def _check_options(tagged: str | None, columns: str | None, language: str | None, side: Side) -> None:
@@ -106,15 +106,22 @@ def _check_options(tagged: str | None, columns: str | None, language: str | None
         raise Fault("A tagged file has no translations for a decoder to write; omit --tagged or --side decoder.")
 
 
-def _tagged_states(model: "Loaded", file: str, columns: str | None, count: int, progress: "Progress") -> "WordStates":
+def _tagged_states(
+    model: "Loaded", file: str, columns: str | None, count: int, layers: list[int] | None, progress: "Progress"
+) -> "WordStates":
     from regard.data.word_labels import read_tagged
     from regard.seeing.probes.word_states import encoder_states
 
-    return encoder_states(model.task, read_tagged(file, count, columns), progress)
+    return encoder_states(model.task, read_tagged(file, count, columns), layers, progress)
 
 
 def _generated_states(
-    model: "Loaded", language: str | None, side: Side, count: int, progress: "Progress"
+    model: "Loaded",
+    language: str | None,
+    side: Side,
+    count: int,
+    layers: list[int] | None,
+    progress: "Progress",
 ) -> "WordStates":
     """Return the states of generated sentences that no model has learnt from."""
     from regard.seeing.probes.generated import corpus_for, unlearnt_pairs
@@ -128,8 +135,8 @@ def _generated_states(
     pairs = unlearnt_pairs(corpus, count)
     progress("generating", len(pairs), len(pairs))
     if side == "decoder":
-        return decoder_states(model.task, [pair[::-1] if is_turned else pair for pair in pairs], progress)
-    return encoder_states(model.task, [_side_of(pair, is_turned) for pair in pairs], progress)
+        return decoder_states(model.task, [pair[::-1] if is_turned else pair for pair in pairs], layers, progress)
+    return encoder_states(model.task, [_side_of(pair, is_turned) for pair in pairs], layers, progress)
 
 
 def _side_of(pair: "Sequence[LabelledSentence]", is_turned: bool) -> "LabelledSentence":

@@ -268,3 +268,24 @@ def test_two_tabs_know_nothing_of_each_other(opened: Opened, server: Pretending)
         page.driver.switch_to.window(page.driver.window_handles[-1])
         page.driver.close()
         page.driver.switch_to.window(first)
+
+
+def test_a_view_says_that_it_is_being_computed_until_it_shows_something(opened: Opened, server: Pretending) -> None:
+    held = server.held["/v1/attention"] = threading.Event()
+    page = opened()
+    type_text(page, "the cat")
+    page.wait(
+        "return [...document.querySelectorAll('.computing')].map((each) => each.textContent)", wanted=["Computing…"]
+    )
+    page.wait("return getComputedStyle(document.querySelector('.computing')).opacity", wanted="1")
+    held.set()
+    settle(page)
+    assert page.all(".computing") == []
+    del server.held["/v1/attention"]
+    held = server.held["/v1/attention"] = threading.Event()
+    type_text(page, " sleeps")
+    page.wait("return document.querySelectorAll('#attention-panel[aria-busy]').length", wanted=1)
+    assert page.all(".computing") == []  # what was there stays until the new one comes
+    held.set()
+    settle(page)
+    assert page.said() == []

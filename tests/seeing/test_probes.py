@@ -1,7 +1,7 @@
 """Probes: laws on states made by hand, the states of real models, and what is refused."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from regard.seeing.probes.examples import control_labels, linked_words, word_tas
 from regard.seeing.probes.generated import corpus_for
 from regard.seeing.probes.probing import probe_layers
 from regard.seeing.probes.translators import decoder_states
-from regard.seeing.probes.word_states import WordStates, encoder_states, tokens_of_words
+from regard.seeing.probes.word_states import Row, WordStates, encoder_states, gather_words, tokens_of_words
 from regard.viewing.probes import ProbeScore
 from regard.viewing.sides import Words
 
@@ -121,7 +121,8 @@ def test_the_same_seeds_give_the_same_scores_and_layers_can_be_chosen(monkeypatc
     monkeypatch.setattr(classifiers, "FEWEST_STEPS", 5)
     sentences = made_sentences(100)
     states = made_states(sentences, {0: noise(sentences), 1: noise(sentences) * 2})
-    chosen = probe_layers(states, ["tags", "links"], layers=[1], seeds=2)
+    alone = made_states(sentences, {1: states.layers[1]})
+    chosen = probe_layers(alone, ["tags", "links"], seeds=2)
     assert [(score.what, score.layer, len(score.accuracy)) for score in chosen] == [("tags", 1, 2), ("links", 1, 2)]
     both = probe_layers(states, ["tags", "links"], seeds=2)
     assert [score for score in both if score.layer == 1] == chosen
@@ -129,15 +130,35 @@ def test_the_same_seeds_give_the_same_scores_and_layers_can_be_chosen(monkeypatc
 
 def test_refusals() -> None:
     sentences = made_sentences(40)
-    states = made_states(sentences, {0: noise(sentences), 1: noise(sentences)})
-    with pytest.raises(Fault, match="layers 0 to 1; there is no layer 7"):
-        probe_layers(states, ["tags"], layers=[7])
     with pytest.raises(Fault, match="needs two classes with 20 examples each, and these sentences have 1"):
         probe_layers(made_states(made_sentences(8), {0: noise(sentences)[:40]}), ["tags"])
     with pytest.raises(Fault, match="needs 20 linked pairs of words, and these sentences have 10"):
         probe_layers(made_states(sentences[:10], {0: noise(sentences)[:50]}), ["links"])
     with pytest.raises(Fault, match="Probes need 8 sentences, and there are 3"):
         probe_layers(made_states(sentences[:3], {0: noise(sentences)[:15]}), ["tags"])
+
+
+def rows_of(sentences: Sequence[LabelledSentence], layers: int) -> Iterator[Row]:
+    """Rows whose state of word w in layer l is (w, l)."""
+    for sentence in sentences:
+        words = Words(sentence.words, sentence.words, range(5))
+        yield sentence, words, [torch.tensor([[word, layer] for word in range(5)]) for layer in range(layers)]
+
+
+def test_states_of_some_layers_are_gathered_in_their_order() -> None:
+    states = gather_words(rows_of(made_sentences(3), layers=4), 3, layers=[2, 0])
+    assert list(states.layers) == [2, 0]
+    assert states.layers[2].tolist() == [[word, 2] for word in range(5)] * 3
+    assert list(gather_words(rows_of(made_sentences(3), layers=2), 3).layers) == [0, 1]
+
+
+def test_a_layer_that_a_model_does_not_have_is_refused_at_the_first_sentence() -> None:
+    rows = rows_of(made_sentences(3), layers=2)
+    with pytest.raises(Fault, match=r"layers 0 to 1; there is no layer 7\."):
+        gather_words(rows, 3, layers=[1, 7])
+    assert len(list(rows)) == 2
+    with pytest.raises(Fault, match=r"layer 0 alone; there is no layer 1\."):
+        gather_words(rows_of(made_sentences(1), layers=1), 1, layers=[1])
 
 
 def test_rare_classes_are_left_out_with_a_remark() -> None:

@@ -1,9 +1,21 @@
 // One request at a time: a new request cancels the pending one, and a refusal is shown.
 
-import { byId } from "./common.js";
+import { byId, element } from "./common.js";
 import { Refusal } from "./server.js";
+import { say } from "./texts.js";
 
 /** @typedef {(work: (signal: AbortSignal) => Promise<void>) => Promise<void>} Attempt */
+
+/**
+ * Say above `part`, if it shows nothing, that its content is being computed; the returned function removes that again.
+ * @type {(part: HTMLElement) => () => void}
+ */
+export function tellComputing(part) {
+  if (part.offsetHeight) return () => {};
+  const note = element("p", { class: "hint computing", role: "status" }, say("trouble.computing"));
+  part.before(note);
+  return () => note.remove();
+}
 
 /**
  * Run requests for `part`, marked as busy meanwhile; a refusal calls `refused` and is then shown in `trouble`.
@@ -24,6 +36,7 @@ export function oneAtATime(part, trouble, refused = () => {}) {
     forget();
     const { signal } = (controller = new AbortController());
     byId(part).setAttribute("aria-busy", true);
+    const removeNote = tellComputing(byId(part));
     try {
       await work(signal);
     } catch (error) {
@@ -33,6 +46,7 @@ export function oneAtATime(part, trouble, refused = () => {}) {
       byId(trouble).textContent = error.message;
       byId(trouble).hidden = false;
     } finally {
+      removeNote();
       if (!signal.aborted) byId(part).removeAttribute("aria-busy");
     }
   }

@@ -47,37 +47,27 @@ class Trial:
 def probe_layers(
     states: WordStates,
     whats: Sequence[str],
-    layers: Sequence[int] | None = None,
     seeds: int = 3,
     progress: Progress = silent,
     remark: Remark = ignore_remark,
 ) -> list[ProbeScore]:
-    """Return the scores of probes for each label and layer, over several seeds.
+    """Return the scores of probes for each label and layer of the states, over several seeds.
 
     Every seed divides the sentences anew, and draws the order of the examples and the labels of the control task.
     """
-    chosen = _chosen(states, layers)
     if len(states.sentences) < FEWEST_SENTENCES:
         raise Fault(f"Probes need {FEWEST_SENTENCES} sentences, and there are {len(states.sentences)}.")
     tasks = [word_task(states, what, remark) for what in whats if what != LINKS]
-    trials: dict[tuple[str, int], list[Trial]] = {(what, layer): [] for what in whats for layer in chosen}
+    trials: dict[tuple[str, int], list[Trial]] = {(what, layer): [] for what in whats for layer in states.layers}
     for seed in range(seeds):
         split = _split(states, seed)
-        for place, layer in enumerate(chosen):
+        for place, layer in enumerate(states.layers):
             for what, trial in _probe_words(states, tasks, layer, split, seed).items():
                 trials[what, layer].append(trial)
             if LINKS in whats:
                 trials[LINKS, layer].append(_probe_links(states, layer, split, seed))
-            progress("probing", seed * len(chosen) + place + 1, seeds * len(chosen))
+            progress("probing", seed * len(states.layers) + place + 1, seeds * len(states.layers))
     return [_score(what, layer, found) for (what, layer), found in trials.items()]
-
-
-def _chosen(states: WordStates, layers: Sequence[int] | None) -> list[int]:
-    if layers and (missing := [layer for layer in layers if layer not in states.layers]):
-        last = max(states.layers)
-        available = f"layers 0 to {last}" if last else "layer 0 alone"
-        raise Fault(f"This model has {available}; there is no layer {missing[0]}.")
-    return list(dict.fromkeys(layers or states.layers))
 
 
 def _split(states: WordStates, seed: int) -> Tensor:

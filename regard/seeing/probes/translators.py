@@ -17,14 +17,17 @@ from regard.tasks.translation.task import Translation
 
 @torch.no_grad()
 def decoder_states(
-    task: Any, pairs: Sequence[tuple[LabelledSentence, LabelledSentence]], progress: Progress = silent
+    task: Any,
+    pairs: Sequence[tuple[LabelledSentence, LabelledSentence]],
+    layers: Sequence[int] | None = None,
+    progress: Progress = silent,
 ) -> WordStates:
     """Return the states of words that a translator has just written, when it is forced to write each target.
 
     The state of a word is the one that reads it and predicts what comes next.
     """
     refuse_decoderless(task)
-    return gather_words(_write(task, pairs, progress), len(pairs))
+    return gather_words(_write(task, pairs, progress), len(pairs), layers)
 
 
 def refuse_decoderless(task: Any) -> None:

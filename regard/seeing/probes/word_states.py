@@ -22,7 +22,7 @@ FEWEST_MATCHED = 0.5  # share of the sentences whose words must be found among t
 
 @dataclass(frozen=True)
 class WordStates:
-    """States (word, width) of all words of some sentences, one after another, by the number of the layer.
+    """States (word, width) of all words of some sentences, one after another, by the number of their layer.
 
     `firsts` has the number of each sentence's first word.
     """
@@ -43,9 +43,11 @@ Row = tuple[LabelledSentence, Words, Sequence[Tensor]]  # a sentence, its tokens
 
 
 @torch.no_grad()
-def encoder_states(task: Any, sentences: Sequence[LabelledSentence], progress: Progress = silent) -> WordStates:
+def encoder_states(
+    task: Any, sentences: Sequence[LabelledSentence], layers: Sequence[int] | None = None, progress: Progress = silent
+) -> WordStates:
     """Return the states of words that a model reads: those of a translator's encoder, or of any other reader."""
-    return gather_words(_read(task, sentences, progress), len(sentences))
+    return gather_words(_read(task, sentences, progress), len(sentences), layers)
 
 
 def _read(task: Any, sentences: Sequence[LabelledSentence], progress: Progress) -> Iterator[Row]:
@@ -70,15 +72,20 @@ def _read(task: Any, sentences: Sequence[LabelledSentence], progress: Progress) 
         )
 
 
-def gather_words(rows: Iterable[Row], count: int) -> WordStates:
-    """Join the states of whole words; leave out sentences whose words cannot be found among the tokens."""
+def gather_words(rows: Iterable[Row], count: int, layers: Sequence[int] | None = None) -> WordStates:
+    """Join the states of whole words in some layers, by default in all.
+
+    Sentences whose words cannot be found among the tokens are left out.
+    """
     sentences: list[LabelledSentence] = []
-    states: list[list[Tensor]] = []
-    for sentence, tokens, layers in rows:
+    by_layer: dict[int, list[Tensor]] = {}
+    for sentence, tokens, states in rows:
+        by_layer = by_layer or {layer: [] for layer in _existing(layers, len(states))}
         places = tokens_of_words(sentence.words, tokens)
-        if places is not None and all(len(tokens.tokens) == len(layer) for layer in layers):
+        if places is not None and all(len(tokens.tokens) == len(layer) for layer in states):
             sentences.append(sentence)
-            states.append([torch.stack([layer[place].float().mean(0) for place in places]) for layer in layers])
+            for layer, words in by_layer.items():
+                words += [states[layer][place].float().mean(0) for place in places]
     if len(sentences) < FEWEST_MATCHED * count:
         raise Fault(
             f"In {count - len(sentences):,} of {count:,} sentences the words cannot be found among the model's tokens, "
@@ -87,7 +94,15 @@ def gather_words(rows: Iterable[Row], count: int) -> WordStates:
     firsts = [0]
     for sentence in sentences[:-1]:
         firsts.append(firsts[-1] + len(sentence.words))
-    return WordStates(sentences, firsts, dict(enumerate(map(torch.cat, zip(*states, strict=True)))))
+    return WordStates(sentences, firsts, {layer: torch.stack(words) for layer, words in by_layer.items()})
+
+
+def _existing(layers: Sequence[int] | None, count: int) -> Sequence[int]:
+    """Return the layers, by default all `count`; refuse one that the model does not have."""
+    if layers and (missing := [layer for layer in layers if layer >= count]):
+        available = f"layers 0 to {count - 1}" if count > 1 else "layer 0 alone"
+        raise Fault(f"This model has {available}; there is no layer {missing[0]}.")
+    return layers or range(count)
 
 
 def tokens_of_words(words: Sequence[str], tokens: Words) -> list[list[int]] | None:

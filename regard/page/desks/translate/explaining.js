@@ -3,6 +3,7 @@
 import { remember, wished, wishedAll } from "../../parts/address.js";
 import { modeWanted } from "../attending.js";
 import { makeHome } from "../attending/room.js";
+import { tellComputing } from "../../parts/asking.js";
 import { button, byId, element, reachable, walkable } from "../../parts/common.js";
 import { askEdited } from "../editing.js";
 import { mountForward, showForward } from "../../views/forward.js";
@@ -104,6 +105,7 @@ async function refresh() {
   const name = view;
   const panel = byId(`${name}-panel`);
   panel.setAttribute("aria-busy", true);
+  const removeNote = tellComputing(holder(name));
   try {
     await SHOWING[name](signal);
     if (!signal.aborted) tellTrouble(name, null);
@@ -112,6 +114,7 @@ async function refresh() {
     if (!(error instanceof Refusal)) throw error;
     tellTrouble(name, error);
   } finally {
+    removeNote();
     if (!signal.aborted) panel.removeAttribute("aria-busy");
   }
 }
