@@ -26,7 +26,9 @@ AtLeast = Annotated[
 
 
 def command(
-    pairs: Annotated[Path, typer.Argument(help="Pairs in one file: TSV, CSV, JSON lines, .parquet or .arrow.")],
+    pairs: Annotated[
+        Path, typer.Argument(help="Pairs in one file: TSV, CSV, JSON lines, TMX, XLIFF, .parquet or .arrow.")
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="OUT.tsv", help="File for the pairs that are kept.")],
     languages: Annotated[
         str | None, typer.Option(help="Drop pairs that are not in these languages, such as en-pt.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Recipe = Annotated[
     str | None,
     typer.Argument(
-        help="A recipe (a TOML file or a name from `regard recipes`), or a file of pairs (.tsv, .txt, .parquet)."
+        help="A recipe (a TOML file or a name from `regard recipes`), or a file of pairs (.tsv, .txt, .tmx, .parquet)."
     ),
 ]
 Settings = Annotated[
@@ -25,7 +25,9 @@ Settings = Annotated[
 ]
 Pairs = Annotated[
     list[Path] | None,
-    typer.Option(help="Source and target in one file: TSV, CSV, JSON lines, .parquet or .arrow; repeatable."),
+    typer.Option(
+        help="Source and target in one file: TSV, CSV, JSON lines, TMX, XLIFF, .parquet or .arrow; repeatable."
+    ),
 ]
 Data = Annotated[
     list[Path] | None,
@@ -153,7 +155,7 @@ def _recipe_or_pairs(
     name: str | None, pairs: list[Path] | None, data: list[Path] | None
 ) -> tuple[str | None, list[Path] | None]:
     """Return the recipe that the argument names and the files of pairs, of which the argument may be one."""
-    if name is None or Path(bare(name)).suffix not in (".tsv", ".txt", ".parquet", ".arrow"):
+    if name is None or Path(bare(name)).suffix not in (".tsv", ".txt", ".parquet", ".arrow", ".tmx", ".xlf", ".xliff"):
         return name, pairs
     if pairs:
         raise Fault(f"{name} and --pairs {pairs[0]} are two files of pairs; name both with --pairs to learn from both.")

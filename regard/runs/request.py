@@ -65,6 +65,7 @@ _TAGGED = "`regard train RECIPE --data {file} --columns WORD:TAG` for tags"
 _GIVEN_AS = {
     **dict.fromkeys(("tsv", "csv", "jsonl"), f"{_PAIRS}, {_LABELLED}"),
     **dict.fromkeys(("conllu", "conll"), _TAGGED),
+    **dict.fromkeys(("tmx", "xliff"), "`regard train --pairs {file} --languages en-pt`"),
 }
 
 

@@ -3,14 +3,18 @@
 import gzip
 from dataclasses import replace
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 from small import SETTINGS
 
-from regard.base.recipe import write
+from regard.base.recipe import check, write
 from regard.cli import main
+from regard.data.corpora.options import PairData
+from regard.data.corpora.text import read_pairs
 from regard.families import check_recipe
 from regard.runs.from_text import defaults
+from regard.runs.from_text.own_data import OwnFiles, with_own_data
 from regard.runs.request import TrainingRequest, plan_of
 from regard.training.checkpoint import RECIPE, WEIGHTS, read_recipe, update_folder
 
@@ -39,6 +43,43 @@ def test_one_file_of_pairs_is_as_good_as_two_files(
     assert "only the first two columns are used of 300 lines that have more" in message
     assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
     assert read_recipe(out)["data"]["train"][0]["pairs"] == str(pairs)
+
+
+def _write_memory(folder: Path, sides: Path) -> Path:
+    """Write the text of two files as a translation memory, with the second language first."""
+    texts = (
+        (sides / f"small.{code}").read_text(encoding="utf-8").removesuffix("\n").split("\n") for code in ("en", "pt")
+    )
+    units = (
+        f'<tu><tuv xml:lang="pt-BR"><seg>{escape(portuguese)}</seg></tuv>'
+        f'<tuv xml:lang="en-GB"><seg>{escape(english)}</seg></tuv></tu>\n'
+        for english, portuguese in zip(*texts, strict=True)
+    )
+    path = folder / "small.tmx"
+    path.write_text(f'<tmx><header srclang="en-GB"/><body>{"".join(units)}</body></tmx>', encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("languages", [(), ("--languages", "en-pt")])
+def test_a_translation_memory_is_as_good_as_two_files(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], languages: tuple[str, ...]
+) -> None:
+    memory, out = _write_memory(tmp_path, trained.parent), tmp_path / "run"
+    assert main(["train", str(memory), *languages, "--out", str(out), *CHANGES]) == 0
+    assert "300 pairs of en and pt" in capsys.readouterr().err
+    assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
+    assert read_recipe(out)["data"]["train"][0]["columns"] == (["en", "pt"] if languages else ["en-GB", "pt-BR"])
+
+
+def test_a_model_is_scored_on_a_memory_in_the_direction_of_the_model(trained: Path, tmp_path: Path) -> None:
+    memory = _write_memory(tmp_path, trained.parent)
+    changed = memory.read_text(encoding="utf-8").replace('srclang="en-GB"', 'srclang="pt-BR"')
+    memory.write_text(changed, encoding="utf-8")
+    recipe = with_own_data(read_recipe(trained), OwnFiles.checked([], test=[memory]))
+    (corpus,) = check(PairData, recipe["data"] | {"train": "demo:train"}).test
+    pairs = list(read_pairs(corpus))
+    assert pairs[0][0] == (trained.parent / "small.en").read_text(encoding="utf-8").partition("\n")[0]
+    assert len(pairs) == 300
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,25 @@ def written(name: str, content: bytes | str) -> Make:
 TEXT = "".join(f"The number {n} is one of many numbers, and so is {n * 7919 % 1000}.\n" for n in range(60))
 PAIRS = "".join(f"The number {n}.\tDie Zahl {n}.\n" for n in range(60))
 CSV = "source,target\n" + "".join(f'"{n}, a ""quoted"" text",um texto {n}\n' for n in range(12))
+TMX = "".join(
+    [
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4">',
+        '<header srclang="en"/><body>\n',
+        *(
+            f'<tu><tuv xml:lang="en"><seg>Number <ph x="1">{n}</ph>{n}.</seg></tuv>'
+            f'<tuv xml:lang="pt"><seg>O número &#{n + 48};.</seg></tuv></tu>\n'
+            for n in range(12)
+        ),
+        "</body></tmx>\n",
+    ]
+)
+XLIFF = "".join(
+    [
+        '<xliff version="2.0" srcLang="en" trgLang="pt"><file id="f"><unit id="u">\n',
+        *(f"<segment><source>Number {n}</source><target>Número {n}</target></segment>\n" for n in range(12)),
+        "</unit></file></xliff>\n",
+    ]
+)
 JSON_LINES = "".join(f'{{"source": "a text {n}", "target": "um texto {n}"}}\n' for n in range(12))
 
 

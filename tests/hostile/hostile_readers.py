@@ -54,6 +54,8 @@ READERS: dict[str, Reader] = {
     "table, JSON lines": Reader(
         ("data.tables.reading",), data.written("a.jsonl", data.JSON_LINES), data.read_pairs_of("source:target")
     ),
+    "memory, TMX": Reader(("data.corpora.memories",), data.written("a.tmx", data.TMX), data.read_pairs),
+    "memory, XLIFF": Reader(("data.corpora.memories",), data.written("a.xlf", data.XLIFF), data.read_pairs),
     "head of a sound": Reader(("data.media_sizes",), data.make_sound("a.flac"), data.read_head_of_sound),
     "head of a video": Reader(("data.media_sizes",), data.make_video, data.read_head_of_video),
     "table, parquet": Reader(TABLES, data.make_table("a.parquet"), data.read_pairs),

@@ -18,23 +18,23 @@ class Corpus(Options):
     """Sentences and their translations: two files of parallel lines, or one file of pairs.
 
     A name is a path, or `SET:path` for a file of the data catalogue. `demo:train`, `demo:valid` and `demo:test` are a
-    generated corpus, which exists only as pairs. Pairs may also be a table (.parquet, .arrow, a folder of them) or a
-    folder of parallel files.
+    generated corpus, which exists only as pairs. Pairs may also be a table (.parquet, .arrow, a folder of them), a
+    translation memory (.tmx, .xlf, .xliff) or a folder of parallel files.
     """
 
     source: str | None = Field(None, description="File of source sentences, one per line.")
     target: str | None = Field(None, description="File of their translations, line by line.")
     pairs: str | None = Field(
         None,
-        description="File of pairs instead: source, separator, target on each line; or a table, or a "
-        "folder of tables or of parallel files.",
+        description="File of pairs instead: source, separator, target on each line; or a table, a "
+        "translation memory, or a folder of tables or of parallel files.",
     )
     columns: list[str] | str | None = Field(
         None,
         description="Columns of source and target, as in '1+3:2': by number or name, with + to join columns by a space "
-        "and : between the two sides. A list of two holds two names, such as translation.en, or the endings "
-        "of parallel files in a folder, such as eng. By default the columns named source and target, or the "
-        "first two.",
+        "and : between the two sides. A list of two holds two names, such as translation.en, the languages of "
+        "a translation memory, or the endings of parallel files in a folder, such as eng. By default the columns named "
+        "source and target, or the first two.",
     )
     header: bool | None = Field(
         None, description="Whether the first line names the columns; by default this is detected."

@@ -17,14 +17,15 @@ from regard.base.figures import quantity
 from regard.data.catalogue.entries import locate
 from regard.data.corpora.folders import parallel_files
 from regard.data.corpora.forms import read_form
+from regard.data.corpora.memories import MemoryTable, is_memory, usual_languages
 from regard.data.corpora.options import TAB, Corpus
 from regard.data.corpora.tables import USUAL_COLUMNS, is_table, read_table, table_files
 from regard.data.generated.corpora import generate
 from regard.data.lines import decode_block, first_lines, raw_lines, read_lines, tell_of_beginning
-from regard.data.tables.columns import Column, Part, columns_in_words, parse_columns
-from regard.data.tables.formats import NAMES, TableKind, is_json_object, kind_by_name
+from regard.data.tables.columns import Column, Part, columns_in_words, named, parse_columns
+from regard.data.tables.formats import MARKED_UP, NAMES, TableKind, is_json_object, kind_by_name
 from regard.data.tables.headers import looks_like_header
-from regard.data.tables.reading import Cell, Row, Table, open_table
+from regard.data.tables.reading import Cell, NamedTable, Row, Table, open_table
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 10_000
@@ -157,7 +158,7 @@ def _lines_of(corpus: Corpus) -> list[Iterator[bytes]]:
     if corpus.is_generated:
         return [_columns(generate(corpus.names[0]))]
     for name in corpus.names if corpus.pairs is None else ():
-        if (kind := kind_by_name(name)) in ("csv", "jsonl", "conllu"):
+        if (kind := kind_by_name(name)) in MARKED_UP:
             raise Fault(f"{name} is {NAMES[kind]}, not lines of text; give it as pairs, with columns SOURCE:TARGET.")
     return [raw_lines(file_of(name)) for name in corpus.names]
 
@@ -186,9 +187,11 @@ def _read_columns(corpus: Corpus) -> Iterator[tuple[str, str]]:
         yield join_cells(sides[0]), join_cells(sides[1])
 
 
-def _usual_parts(table: "Table | ArrowTable") -> tuple[Part, ...]:
+def _usual_parts(table: "Table | NamedTable") -> tuple[Part, ...]:
     """Return the default columns of source and target."""
-    if isinstance(table, ArrowTable) or set(USUAL_COLUMNS) <= set(table.names):
+    if isinstance(table, MemoryTable):
+        return named(*usual_languages(table.file, table.path))
+    if isinstance(table, NamedTable) or set(USUAL_COLUMNS) <= set(table.names):
         return tuple((Column(name),) for name in USUAL_COLUMNS)
     if table.width in (0, 2) or table.kind == "tsv":
         return parse_columns("1:2")
@@ -198,14 +201,11 @@ def _usual_parts(table: "Table | ArrowTable") -> tuple[Part, ...]:
     )
 
 
-@dataclass(frozen=True)
-class ArrowTable:
-    """A parquet or Arrow file, whose columns are chosen by name."""
-
-    file: str
+class ArrowTable(NamedTable):
+    """A parquet or Arrow file."""
 
     def choose(self, columns: Sequence[Column]) -> Iterator[Row]:
-        """Return the rows with these columns, in this order; rows are numbered from 1."""
+        """Return the rows with these columns; rows are numbered from 1."""
         if numbers := [column.number for column in columns if not column.name]:
             raise Fault(f"{self.file} names its columns; choose them by name, not by the number {numbers[0]}.")
         rows = read_table(file_of(self.file), [column.name for column in columns])
@@ -219,7 +219,7 @@ def open_rows(
     encoding: str = "utf-8",
     usual: TableKind = "tsv",
     listed: Sequence[str] = (),
-) -> "Table | ArrowTable":
+) -> "Table | NamedTable":
     """Open the table in a file, from which these columns will be chosen.
 
     `listed` are the columns that every row, or every word of a sentence, must have if the file does not name them.
@@ -227,11 +227,15 @@ def open_rows(
     path = file_of(name)
     if is_table(path):
         return ArrowTable(name)
+    if is_memory(name):
+        if header is not None:
+            raise Fault(f"{name} is a translation memory, which has no header; omit that option.")
+        return MemoryTable(name, path)
     by_name = any(column.name for part in parts for column in part)
     return open_table(name, read_lines(path, encoding=encoding), header, by_name, usual, listed)
 
 
-def choose_rows(table: "Table | ArrowTable", parts: Sequence[Part]) -> Iterator[Row]:
+def choose_rows(table: "Table | NamedTable", parts: Sequence[Part]) -> Iterator[Row]:
     """Return the rows of a table with the columns of these parts in order; warn about what is not read."""
     columns = [column for part in parts for column in part]
     rows = table.choose(columns)

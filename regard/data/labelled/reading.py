@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from regard.base.faults import Fault
 from regard.data.corpora.tables import is_table
-from regard.data.corpora.text import ArrowTable, choose_rows, file_of, join_cells, open_rows
+from regard.data.corpora.text import choose_rows, file_of, join_cells, open_rows
 from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LABEL, NUMBER, SECOND, TEXT, LabelledData
 from regard.data.lines import read_lines
 from regard.data.tables.columns import Column, Part, columns_in_words, named
-from regard.data.tables.formats import NAMES, is_json_object, kind_by_name
+from regard.data.tables.formats import MARKED_UP, NAMES, is_json_object, kind_by_name
 from regard.data.tables.headers import looks_like_header
-from regard.data.tables.reading import Table
+from regard.data.tables.reading import NamedTable, Table
 
 ASPECT_PLACE = "$T$"
 _SHOWN = 40  # characters of a line in a fault
@@ -50,7 +50,7 @@ def _numbered(options: LabelledData, name: str) -> Lines:
     if opinions := generated_opinions(name):
         return enumerate((f"{label} {text}" for label, text in opinions), 1)
     kind = kind_by_name(name)
-    if kind in ("csv", "jsonl", "conllu") or is_table(file_of(name)):
+    if kind in MARKED_UP or is_table(file_of(name)):
         raise Fault(
             f"{name} is {NAMES[kind] if kind else 'a table'}, but data.format is '{options.format}'; set "
             "data.format to 'table', and choose text and label, as in data.columns = 'text:label' or "
@@ -77,7 +77,7 @@ def _of_table(options: LabelledData, name: str) -> Iterator[Example]:
     """Yield the examples in the rows of a table; columns are chosen, named by the file, or listed in order."""
     parts, listed = options.chosen, options.columns if isinstance(options.columns, list) else ()
     table = open_rows(name, parts, options.header, options.encoding, listed=listed)
-    unit = "row" if isinstance(table, ArrowTable) else "line"
+    unit = "row" if isinstance(table, NamedTable) else "line"
     for number, row in _choose_listed(options, name, table) if not parts else _choose(table, parts):
         place = f"{name}, {unit} {number:,}"
         if not row[LABEL]:
@@ -88,7 +88,7 @@ def _of_table(options: LabelledData, name: str) -> Iterator[Example]:
 NumberedRows = Iterator[tuple[int, dict[str, str]]]
 
 
-def _choose(table: Table | ArrowTable, parts: Sequence[Part]) -> NumberedRows:
+def _choose(table: Table | NamedTable, parts: Sequence[Part]) -> NumberedRows:
     """Yield text, optional second text, and label of each row, by chosen columns."""
     names = [TEXT, SECOND, LABEL] if len(parts) > 2 else [TEXT, LABEL]
     ends = list(accumulate(map(len, parts)))
@@ -97,10 +97,10 @@ def _choose(table: Table | ArrowTable, parts: Sequence[Part]) -> NumberedRows:
         yield number, dict(zip(names, texts, strict=True))
 
 
-def _choose_listed(options: LabelledData, name: str, table: Table | ArrowTable) -> NumberedRows:
+def _choose_listed(options: LabelledData, name: str, table: Table | NamedTable) -> NumberedRows:
     """Yield the listed columns of each row: by name if the file names them, otherwise in order."""
     listed = list(options.columns)
-    if isinstance(table, ArrowTable) or table.names:
+    if isinstance(table, NamedTable) or table.names:
         read = [column for column in listed if column in (LABEL, TEXT, SECOND, NUMBER)]
         if isinstance(table, Table) and (missing := [column for column in read if column not in table.names]):
             raise Fault(

@@ -8,7 +8,7 @@ from typing import Literal
 from regard.base.faults import Fault
 from regard.data.catalogue.unpack import bare
 
-TableKind = Literal["tsv", "csv", "jsonl", "conllu", "conll"]
+TableKind = Literal["tsv", "csv", "jsonl", "conllu", "conll", "tmx", "xliff"]
 
 _BY_ENDING: dict[str, TableKind] = {
     ".csv": "csv",
@@ -22,6 +22,9 @@ _BY_ENDING: dict[str, TableKind] = {
     ".iob2": "conll",
     ".bio": "conll",
     ".tsv": "tsv",
+    ".tmx": "tmx",
+    ".xliff": "xliff",
+    ".xlf": "xliff",
 }
 NAMES: dict[TableKind, str] = {
     "tsv": "a tab-separated table",
@@ -29,7 +32,10 @@ NAMES: dict[TableKind, str] = {
     "jsonl": "JSON lines",
     "conllu": "a CoNLL-U file",
     "conll": "a file of words with tags",
+    "tmx": "a TMX file",
+    "xliff": "an XLIFF file",
 }
+MARKED_UP: tuple[TableKind, ...] = ("csv", "jsonl", "conllu", "tmx", "xliff")  # a line of them is never a text
 _OBJECT = re.compile(r'\s*\{\s*(?:"|\})')
 _ID = re.compile(r"1(?:-\d+)?|0\.1")
 _FIELDS = 10  # in CoNLL-U

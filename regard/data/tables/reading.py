@@ -7,7 +7,9 @@ of any size.
 import csv
 import json
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -30,6 +32,17 @@ class Row(NamedTuple):
 
     number: int
     cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class NamedTable(ABC):
+    """A table whose columns are chosen by name alone."""
+
+    file: str
+
+    @abstractmethod
+    def choose(self, columns: Sequence[Column]) -> Iterator[Row]:
+        """Return the rows with these columns, in this order."""
 
 
 class _Record(NamedTuple):

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from regard.base.faults import Fault
-from regard.data.corpora.text import ArrowTable, choose_rows, file_of, open_rows
+from regard.data.corpora.text import choose_rows, file_of, open_rows
 from regard.data.lines import read_lines
 from regard.data.tables.columns import Column, Part, columns_in_words, named
-from regard.data.tables.reading import Table
+from regard.data.tables.reading import NamedTable, Table
 from regard.data.tagging.options import SKIPPED, TAG, WORD, TaggingData
 from regard.data.tagging.spans import OUTSIDE, Scheme, foreign_tags, misplaced_tags
 from regard.data.tokenisers.spaces import split_at_spaces
@@ -78,7 +78,7 @@ def _in_columns(name: str, options: TaggingData, report: ReadingReport) -> Itera
     """Yield each sentence of a file of columns, or of a table of sentences, with the place where it begins."""
     listed = list(options.columns) if isinstance(options.columns, list) else []
     table = open_rows(name, options.chosen, usual="conll", listed=listed)
-    if isinstance(table, ArrowTable):
+    if isinstance(table, NamedTable):
         raise Fault(f"{name} is a table of texts; a tagger needs CoNLL-U, columns of words, or JSON lines.")
     names, parts = _columns(table, options)
     is_tagged = False

@@ -8,7 +8,7 @@ from regard.base.faults import Fault
 from regard.data.corpora.text import choose_rows, file_of, open_rows
 from regard.data.generated.corpora import generated_lines
 from regard.data.lines import first_lines, read_lines
-from regard.data.tables.formats import NAMES, is_json_object, kind_by_name
+from regard.data.tables.formats import MARKED_UP, NAMES, is_json_object, kind_by_name
 from regard.data.texts.contractions import contract
 from regard.data.texts.options import LanguageData, TextFile
 from regard.data.tokenisers.spaces import split_at_spaces
@@ -74,7 +74,7 @@ def _refuse_table(name: str) -> None:
     kind = kind_by_name(name)
     if kind is None and [is_json_object(line) for line in first_lines(file_of(name))[:2]] == [True, True]:
         kind = "jsonl"
-    if kind in ("csv", "jsonl", "conllu"):
+    if kind in MARKED_UP:
         raise Fault(
             f"{name} is {NAMES[kind]}, which is not plain text; choose the column of the text with --columns NAME, "
             'or in a recipe with { file = "…", column = "NAME" }. To learn whole lines, set as_lines = true there.'

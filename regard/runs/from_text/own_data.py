@@ -7,6 +7,7 @@ from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.recipe import Recipe, check
+from regard.data.corpora.memories import is_memory
 from regard.data.corpora.options import PairData
 from regard.data.corpora.tables import is_table
 from regard.data.labelled.options import LabelledData
@@ -117,7 +118,14 @@ def _pairs(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
     options = _without(data)
     if files.languages is not None:
         options["source_language"], options["target_language"] = files.languages
-    return options | {split: [{"pairs": name, **read_as} for name in names] for split, names in files.names().items()}
+    languages = [options[side] for side in ("source_language", "target_language") if side in options]
+
+    def corpus_in(name: str) -> dict[str, Any]:
+        if files.columns is None and is_memory(name):
+            return {"pairs": name} | ({"columns": languages} if len(languages) == 2 else {})
+        return {"pairs": name, **read_as}
+
+    return options | {split: list(map(corpus_in, names)) for split, names in files.names().items()}
 
 
 def _labelled(data: dict[str, Any], files: OwnFiles) -> dict[str, Any]:
