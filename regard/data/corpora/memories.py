@@ -26,6 +26,7 @@ MEMORIES = ("tmx", "xliff")  # kinds of table
 
 _LOG = logging.getLogger(__name__)
 _LONGEST = 2**24  # characters of a text, and bytes of a tag
+_DEEPEST = 100  # elements inside each other
 _PEEKED = 1000  # units whose languages are listed
 _BREAK = re.compile(r"\s*[\r\n]\s*")
 _UNITS = {"tu", "trans-unit", "segment"}
@@ -166,6 +167,8 @@ class _Reader:
         if not self.path:
             self._begin(name, attributes)
         self.path.append(name)
+        if len(self.path) > _DEEPEST:
+            raise self._fault(f"has elements inside each other, more than {_DEEPEST} deep")
         match name:
             case "header":
                 self.source = attributes.get("srclang", self.source)

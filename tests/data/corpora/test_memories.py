@@ -165,6 +165,8 @@ def test_texts_and_tags_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(memories, "_LONGEST", 1000)
     with pytest.raises(Fault, match="line 1 has a text of more than 1,000 characters"):
         usual_languages("memory.tmx", written(tmp_path, BODY.format("long " * 201)))
+    with pytest.raises(Fault, match="has elements inside each other, more than 100 deep"):
+        usual_languages("memory.tmx", written(tmp_path, BODY.format("<hi>" * 96)))
     lines = "\n".join(["x" * 100] * 30)
     with pytest.raises(Fault, match="has a tag of more than 1,000 bytes"):
         usual_languages("memory.tmx", written(tmp_path, f'<tmx note="{lines}"/>'))
