@@ -39,9 +39,9 @@ model.translate(["I love books."])
 model.look("I love books.").save("books.png")
 ```
 
-What is wrong with something given is a `regard.Fault`, whose sentences say what it is and what to do. Results show
-themselves: by a short line in a terminal, and in a notebook by a view that needs nothing from elsewhere. Everything is
-typed; a `File` is a path, as text or as a `Path`.
+What is wrong with something given is a `regard.Fault`, whose sentences say what it is and what to do; an argument of a
+wrong type is a `TypeError`. Most results show themselves: by a short line in a terminal, and in a notebook by a view
+that needs nothing from elsewhere. Everything is typed; a `File` is a path, as text or as a `Path`.
 
 The [tutorial](tutorial.ipynb) is a notebook that goes through most of this in an hour. It can be read with its outputs
 as it is; to run it, type in the folder of `regard`:

@@ -345,7 +345,7 @@ class Model(Loaded):
         self, words: Sequence[str], count: int = 10, side: "VectorSide" = "centres"
     ) -> "list[NeighboursOfWord]":
         """Return the words nearest to each word, if the model has word vectors."""
-        return Results(self.lexicon(side).neighbours(words, count))
+        return Results(self.lexicon(side).neighbours(listed_texts("neighbours", words, "word"), count))
 
     def analogy(self, a: str, b: str, c: str, count: int = 10, side: "VectorSide" = "centres") -> "SolvedAnalogy":
         """Return the words that are to c as b is to a, if the model has word vectors."""

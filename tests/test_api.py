@@ -75,8 +75,12 @@ def test_a_table_is_trained_scored_and_gone_on_with(tmp_path: Path, capsys: pyte
     (perplexity,) = regard.evaluate(model, metrics=["perplexity"], quiet=True)
     with pytest.raises(regard.Fault, match="There is no split 'train'; give test or valid"):
         regard.evaluate(model, "train")
-    with pytest.raises(TypeError, match="look takes one text, not a list"):
+    with pytest.raises(TypeError, match=r"look takes one text, not \["):
         model.look(["Eu"])
+    with pytest.raises(TypeError, match=r"generate takes a list of prompts; write generate\(\[prompt\]\)"):
+        model.generate("Eu")
+    with pytest.raises(TypeError, match=r"score takes a list of texts"):
+        model.score("Eu")
     assert (perplexity.metric, perplexity.split) == ("perplexity", "test")
     assert regard.evaluate(run, "valid", metrics=["perplexity"], quiet=True)[0].value < perplexity.value
     assert regard.evaluate(model, source=tmp_path / "small.pt", metrics=["perplexity"])[0].value == pytest.approx(

@@ -78,16 +78,16 @@ def listed(argument: str, values: Sequence[Any]) -> list[Any]:
 def one_text(verb: str, text: str) -> str:
     """Return the text; refuse anything else, such as a list of texts."""
     if not isinstance(text, str):
-        raise TypeError(f"{verb} takes one text, not a {type(text).__name__}")
+        raise TypeError(f"{verb} takes one text, not {text!r:.40}")
     return text
 
 
-def listed_texts(verb: str, texts: Sequence[str]) -> list[str]:
+def listed_texts(verb: str, texts: Sequence[str], noun: str = "text") -> list[str]:
     """Return texts as a list; refuse a single text, which would be read letter by letter, and what is no text."""
-    listed = _listed(verb, "text", texts)
+    listed = _listed(verb, noun, texts)
     for number, text in enumerate(listed):
         if not isinstance(text, str):
-            raise TypeError(f"texts[{number}] of {verb} is {text!r:.40}, expected a text")
+            raise TypeError(f"{noun}s[{number}] of {verb} is {text!r:.40}, expected a text")
     return listed
 
 

@@ -97,6 +97,8 @@ def _content(path: Path) -> bytes:
 def read_manifest(folder: Path) -> dict[str, list[str]]:
     """Return the checksums that the files of a folder may have."""
     path = folder / MANIFEST
+    if is_mapped(folder):
+        raise Fault(f"{folder} is a mapped file of n-grams, which cannot be used here; give the model folder itself.")
     if not folder.is_dir():
         raise Fault(
             f"{folder} is a file, not a model folder." if folder.is_file() else f"There is no model folder at {folder}."

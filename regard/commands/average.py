@@ -38,7 +38,7 @@ def command(
     contents = {name: content for name, content in files.items() if name not in of_weights}
     with whole_folder(out, MODEL_FOLDER) as partial:
         checkpoint.update_folder(partial, contents | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
-    fewer = f"; there are only {len(steps)}" if len(steps) < last else ""
+    fewer = f"; there {'is' if len(steps) == 1 else 'are'} only {len(steps)}" if len(steps) < last else ""
     remark(f"{out} is the mean of the checkpoints at {_list_steps(steps)}{fewer}")
     regular, usual = folder.regular_steps(), f"regular checkpoints come every {every} steps"
     if stops := [step for step in steps if step not in regular]:

@@ -66,7 +66,8 @@ Summing = Callable[[Sequence[str], References], Sums]
 class Difference:
     """Difference of two systems with its likely bounds, and the probability that chance alone explains it.
 
-    Except for `value`, all are NaN for a single sentence, which says nothing about others.
+    What is unknown is NaN: everything if there was nothing to measure, and all but `value` for a single sentence, which
+    says nothing about others.
     """
 
     value: float
@@ -96,7 +97,7 @@ def difference(
     if len({len(run.rows) for run in [*first, *other]}) != 1 or len(first) != len(other):
         raise ValueError("systems must be compared on the same sentences, with the same number of runs")
     value = float(np.mean([run.value() for run in other]) - np.mean([run.value() for run in first]))
-    if len(first[0].rows) < FEWEST:
+    if len(first[0].rows) < FEWEST or math.isnan(value):
         return Difference(value, *[math.nan] * 4)
     resampled = _bootstrap(first, other, resamples, np.random.default_rng(seed))
     low, high = _bounds(resampled)

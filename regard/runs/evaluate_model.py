@@ -94,10 +94,11 @@ def way_to_score(model: Loaded, request: EvaluationRequest) -> Way:
     if not _searches(model):
         of_others |= {"--beam": request.beam, "--length-penalty": request.length_penalty}
     if not isinstance(model, LanguageModel):
-        of_others["--source"] = request.source
+        of_others = {"--source": request.source} | of_others
     if foreign := [name for name, value in of_others.items() if value is not None]:
         family, measures = with_article(model.recipe.family), ", ".join(model.task.MEASURES)
-        raise Fault(f"{foreign[0]} is for translators; {family} is scored on a --split of its data, by {measures}.")
+        whose = "translators and models that continue text" if foreign[0] == "--source" else "translators"
+        raise Fault(f"{foreign[0]} is for {whose}; {family} is scored on a --split of its data, by {measures}.")
     if request.source is not None or (request.files is not None and isinstance(model, LanguageModel)):
         return "text"
     return "words" if "neighbours" in model.verbs else "split"
@@ -114,7 +115,7 @@ def evaluate_model(
         return ScoredModel(translated.scores, "sentences", translations=translated)
     if way == "text":
         assert isinstance(model, LanguageModel)
-        return ScoredModel(evaluate_text(model, request), "tokens")
+        return ScoredModel(evaluate_text(model, request), "items")
     own_folder = _needed(folder)
     if request.files is not None:
         scores, parts = evaluate_files(model, own_folder, request.files, request.metrics, progress, remark)

@@ -35,11 +35,13 @@ def inspect_batches(task: Any, batches: Iterable[Any], progress: Progress = sile
 def with_extents(gazes: Iterable[Gaze], extents: Mapping[str, Tensor]) -> Iterator[tuple[Gaze, int, dict[str, Tensor]]]:
     """Yield each gaze with the number of its first row in the batch and the lengths of its rows.
 
-    A task may measure a large batch in pieces, a few rows at a time; each attention then has several gazes.
+    A task may measure a large batch in pieces, a few rows at a time, and read it more than once; each attention then
+    has several gazes.
     """
     seen: dict[str, int] = defaultdict(int)
+    whole = len(next(iter(extents.values())))
     for gaze in gazes:
-        first, rows = seen[gaze.where], len(gaze.weights)
+        first, rows = seen[gaze.where] % whole, len(gaze.weights)
         seen[gaze.where] += rows
         yield gaze, first, {side: lengths[first : first + rows] for side, lengths in extents.items()}
 

@@ -153,7 +153,7 @@ def _languages(model: Translator) -> tuple[str, str]:
 
 def _heading(sight: Sight, is_story: bool = False) -> str:
     """Return a heading: the input, or the question that ends a story, and the output."""
-    stripped = sight.text.strip()
+    stripped = str(sight.text).strip()
     text = show_word(stripped.rpartition(chr(10))[2] if is_story else stripped)
     return f"{text} → {show_word(sight.output)}" if sight.output else text
 

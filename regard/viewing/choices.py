@@ -94,8 +94,8 @@ class Choices:
 
     @property
     def unshown(self) -> int:
-        """Number of tokens that are not shown."""
-        return self.vocabulary - len(self.tokens)
+        """Number of tokens that are possible and not shown."""
+        return max(0, self.panels[0].kept - len(self.tokens))
 
     def was_cut(self, panel: int, token: int) -> bool:
         """Return True if this panel cut a token that its origin still had."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.base.files import write_file
+from regard.base.notebook import frame
 from regard.viewing.canvas import (
     FAINT,
     INK,
@@ -52,6 +53,12 @@ class WordMap:
     centres: Sequence[str]
     groups: Sequence[int]
     near: Sequence[Sequence[tuple[int, float]]]
+
+    def __repr__(self) -> str:
+        return f"WordMap({self.title!r}, {len(self.words)} words by {self.method})"
+
+    def _repr_html_(self) -> str:
+        return frame(map_page(self).html, self.title)
 
     @property
     def method(self) -> str:

@@ -94,7 +94,10 @@ def test_what_is_looked_at_is_the_last_question(run: Run, model: Path, tmp_path:
         ("", "is empty: tell a story, one fact per line, and ask a question in the last line."),
         ("Ana went to the garden.\n", "does not end with a question mark."),
         ("Where is Ana?\n", "it has no facts: tell something before you ask 'Where is Ana?'."),
-        ("Ana went to Paris.\nWhere is Ana?\n", "the model does not know the word 'paris' of 'Ana went to Paris.'"),
+        (
+            "Ana went to Paris.\nWhere is Ana?\n",
+            "the model does not know the word 'paris' of the fact 'Ana went to Paris.' before this question",
+        ),
     ],
 )
 def test_a_fault_is_one_sentence(run: Run, model: Path, tmp_path: Path, text: str, sentence: str) -> None:

@@ -324,6 +324,17 @@ def test_without_test_data_the_validation_data_is_scored(
     assert "The recipe names no test data; give --split valid." in capsys.readouterr().err
 
 
+def test_word_vectors_are_refused_before_they_are_trained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("um gato dorme\n" * 20, encoding="utf-8")
+    own = {"train": f"['{tmp_path / 'a.txt'}']", "valid": "[]", "analogies": "[]", "similarities": "[]"}
+    settings = [word for name, value in own.items() for word in ("--set", f"data.{name}={value}")]
+    out = str(tmp_path / "out")
+    assert main(["compare", "word2vec-english", "--vary", "model.width=8,16", *settings, "--out", out]) == 2
+    message = " ".join(capsys.readouterr().err.split())
+    assert "A word2vec has no valid data for a comparison to score; name some in data.valid, or train" in message
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -168,6 +168,7 @@ def test_int8_is_close_and_smaller(tmp_path: Path) -> None:
         ("tagging encoder", {"previous_label": False, "letters": {"reader": "lstm"}}, "letters.reader = 'lstm'"),
         ("rnn", {}, "Only a Transformer, gpt, encoder or bert has ONNX graphs; this model is of the family rnn"),
         ("rnnlm", {}, "of the family rnnlm"),
+        ("from-gates", {}, "of the family from-gates"),
     ],
 )
 def test_what_has_no_graph_is_refused(name: str, options: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -96,6 +96,20 @@ def test_a_batch_that_is_measured_in_pieces_counts_like_a_whole_one() -> None:
     assert batch_roles(Piecewise(), [weights]) == batch_roles(Toy(), [weights])
 
 
+class Twice(Toy):
+    """It reads a batch twice, as one that measures two things separately."""
+
+    def measure(self, batch: Tensor) -> dict[str, Any]:
+        self.model(batch)
+        return super().measure(batch)
+
+
+def test_a_batch_that_is_read_twice_has_the_heads_of_one_that_is_read_once() -> None:
+    weights = torch.stack([torch.eye(3).flip(0), torch.full((3, 3), 1 / 3)])[:, None]
+    (once,), (twice,) = inspect_batches(Toy(), [weights]), inspect_batches(Twice(), [weights])
+    assert (twice.entropy, twice.entropy_share, twice.diagonal) == (once.entropy, once.entropy_share, once.diagonal)
+
+
 def test_a_graph_and_a_single_sentence_have_no_roles() -> None:
     with pytest.raises(Fault, match="Roles need at least two sentences whose tokens look at each other"):
         batch_roles(Toy("edges"), [torch.tensor([[[0.5, 0.5, 1.0]]])] * 2)

@@ -66,7 +66,7 @@ def test_texts_are_those_of_python(served: httpx.Client, folder: Path, more: dic
         ({"beam": 4}, "'beam' is 4, but the limit here is 3."),
         ({"beam": 3, "n_best": 3}, "'n_best' is 3, but the limit here is 2."),
         ({"prompt": ["a"] * 4}, "exceeds batch text limit (3)"),
-        ({"samples": 2, "beam": 2}, "'beam' is for beam search, but 'samples' samples at random"),
+        ({"samples": 2, "beam": 2}, "'beam' is for beam search, but sampling draws at random"),
         ({"promt": "a"}, "the request has no 'promt'; did you mean 'prompt'?"),
     ],
     ids=str,

@@ -81,9 +81,9 @@ def test_many_prompts_keep_their_order(model: LanguageModel) -> None:
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        ({"beam": 4, "samples": 2}, "'beam' is for beam search, but 'samples' samples at random"),
-        ({"beam": 4, "sample": {}}, "'beam' is for beam search, but 'sample' samples at random"),
-        ({"samples": 2, "search": {"groups": 2}}, "is for beam search, but 'samples' samples at random"),
+        ({"beam": 4, "samples": 2}, "'beam' is for beam search, but sampling draws at random"),
+        ({"beam": 4, "sample": {}}, "'beam' is for beam search, but sampling draws at random"),
+        ({"samples": 2, "search": {"groups": 2}}, "'search.groups' is for beam search, but sampling draws at random"),
         ({"samples": 0}, "samples is 0, expected 1 or more"),
         ({"tokens": 0}, "tokens is 0, expected 1 or more"),
         ({"sample": {"top_q": 1}}, "sample has no 'top_q'"),

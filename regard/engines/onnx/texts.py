@@ -8,6 +8,7 @@ from regard.base.faults import Fault
 from regard.base.version import __version__
 from regard.data.tagging.lexicon import SHAPES
 from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.engines.exported import has_graphs
 from regard.loading import Loaded
 from regard.models.bert import Bert
 from regard.models.gpt.network import GPT
@@ -33,6 +34,8 @@ class Parts(NamedTuple):
 
 def text_parts(model: Loaded) -> Parts | None:
     """Return the parts of a model that reads or continues a text; None for a model of another kind."""
+    if not has_graphs(model.recipe.family):  # a family may build on another's network
+        return None
     match model.task:
         case GradientLanguage(model=GPT()):
             return _language_parts(model.task)

@@ -172,7 +172,7 @@ function showTokens(shares) {
   const lines = coming.tokens.slice(0, count).map((token, place) => {
     return tokenLine(tokenName(token, place), ownShares[place], shares[place], place === coming.taken ? "taken" : "");
   });
-  const rest = say("next.others", { count: own.length - count });
+  const rest = say("next.others", { count: Math.max(0, own.filter(Number.isFinite).length - count) });
   byId("tokens").tBodies[0].replaceChildren(...lines, tokenLine(rest, sum(ownShares), sum(shares), "others"));
 }
 

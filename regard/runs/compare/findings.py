@@ -39,14 +39,20 @@ class SeedScores:
     def spread(self) -> float:
         return spread(self.values)
 
+    @property
+    def _deviation(self) -> float | None:
+        """Standard deviation over the seeds: None for one seed, and not a number if one seed has no value."""
+        if len(self.values) < 2:
+            return None
+        return statistics.stdev(self.values) if all(map(math.isfinite, self.values)) else math.nan
+
     def as_dict(self) -> dict[str, Any]:
-        deviation = statistics.stdev(self.values) if len(self.values) > 1 else None
         return {
             "metric": self.metric,
             "signature": self.signature,
             "mean": self.mean,
             "spread": self.spread,
-            "deviation": deviation,
+            "deviation": self._deviation,
             "values": self.values,
             "better": self.better,
             "difference": self.difference,
@@ -199,7 +205,7 @@ def _measure(
         outcomes[0].better[metric],
         apart,
         against,
-        None if apart is None else abs(apart) <= max(spread(values), spread(of_first)),
+        None if apart is None or math.isnan(apart) else abs(apart) <= max(spread(values), spread(of_first)),
         [[outcome.sums[metric].value(bucket.sentences) for outcome in outcomes] for bucket in buckets],
     )
 

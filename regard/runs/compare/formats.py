@@ -62,7 +62,7 @@ def as_csv(comparison: Findings) -> str:
     rows = comparison.rows
     writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(finite(row) for row in rows)
     return file.getvalue()
 
 

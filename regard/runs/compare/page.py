@@ -1,5 +1,6 @@
 """A comparison for people: its table, scores by length, and a Markdown page with both."""
 
+import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -36,7 +37,9 @@ def _row(variant: Found) -> list[str]:
 
 
 def show_values(values: Sequence[float]) -> str:
-    """Return the mean over the seeds, ± the largest minus the smallest."""
+    """Return the mean over the seeds, ± the largest minus the smallest; a dash if a seed has no value."""
+    if any(map(math.isnan, values)):
+        return "–"
     digits = _digits(values)
     mean = in_figures(statistics.fmean(values), digits)
     return f"{mean} ± {in_figures(spread(values), digits)}" if len(values) > 1 else mean
@@ -48,7 +51,7 @@ def _digits(values: Sequence[float]) -> int:
 
 
 def _shown_difference(measure: SeedScores) -> str:
-    if measure.difference is None:
+    if measure.difference is None or math.isnan(measure.difference):
         return "–"
     remark = " (within spread)" if measure.within_spread else ""
     sure = f", {_probability(measure.against_first.randomisation)}" if measure.against_first else ""

@@ -146,6 +146,12 @@ def _check(plan: ComparisonPlan, planned: Sequence[PlannedRun], split: str, rema
     _check_metrics(plan)
     if split == "test" and not all(_has_test(run) for run in planned):
         raise Fault("The recipe names no test data; give --split valid.")
+    recipes = [run.recipe for run in planned if run.recipe.task != "translation"]  # which holds out what it lacks
+    if unscored := next((recipe.family for recipe in recipes if not has_part(recipe.data, split)), None):
+        raise Fault(
+            f"{with_article(unscored).capitalize()} has no {split} data for a comparison to score; name "
+            f"some in data.{split}, or train the variants one by one and score each with `regard evaluate`."
+        )
     for run in planned:
         runs.check_possible(run.recipe)
         if not fresh:

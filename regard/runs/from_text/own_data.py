@@ -82,8 +82,8 @@ def with_own_data(table: Mapping[str, Any], files: OwnFiles) -> dict[str, Any]:
         changes["data"] = _texts(data, files)
     else:
         raise Fault(
-            f"--data is for recipes that learn from text, and {with_article(table['family'])} does not; "
-            "write its files into your own recipe."
+            f"--data is for pairs, labelled texts, tagged sentences and text to continue, and "
+            f"{with_article(table['family'])} learns from none of these; write its files into your own recipe."
         )
     return {**table, **changes}
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regard.base.arguments import one_text
 from regard.base.faults import Fault
 from regard.loading import Loaded
 from regard.models.recurrent.language import RecurrentLanguage
@@ -27,7 +28,7 @@ def ask_language_model(
     All tokens before it are units, including the end that precedes every text.
     """
     task = model.task
-    if not text.strip():
+    if not one_text("why", text).strip():
         raise Fault("There is no text to read; give a prompt.")
     (prompt,) = task.read([text]).tokens
     check_fits(task.model, Prompts([prompt]))

@@ -220,7 +220,8 @@ class Answering(MembersTask[PreparedStories]):
             if unknown := next((word for word in words_in(line) if word not in vocabulary), None):
                 near = get_close_matches(unknown, self.vocabulary.words, 1)
                 hint = f"did you mean '{near[0]}'?" if near else f"it knows {len(vocabulary)} words."
-                raise TextFault(number, f"the model does not know the word '{unknown[:60]}' of '{line[:60]}'; {hint}")
+                place = f"'{line[:60]}'" if line is story.question else f"the fact '{line[:60]}' before this question"
+                raise TextFault(number, f"the model does not know the word '{unknown[:60]}' of {place}; {hint}")
 
     @torch.no_grad()
     def answers(self, batch: StoryBatch) -> list[StoryAnswer]:

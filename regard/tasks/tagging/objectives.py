@@ -13,15 +13,15 @@ TagNumbers = Int[Tensor, "batch time"]
 
 
 def surprise(
-    network: Tagger, batch: TagBatch, own_labels: float = 0.0
+    network: Tagger, states: States, batch: TagBatch, own_labels: float = 0.0
 ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
-    """Return −log p of each sentence's true tags, and the number of words it counts.
+    """Return −log p of each sentence's true tags by the states of its words, and the number of words it counts.
 
     With a chain it is −log p(y | x) of the whole sentence; otherwise −Σ_t log p(y_t | x), or −Σ_t log p(y_t | y_{t−1},
     x) if the previous tag is known. A word whose tag the model lacks is not counted; with a chain, neither is its
     sentence.
     """
-    states, tags = network.states(batch.inputs), batch.tags
+    tags = batch.tags
     countable = batch.real & (tags != NO_TAG)
     if network.chain is not None:
         is_whole = (countable | ~batch.real).all(dim=1)

@@ -109,7 +109,7 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
             yield batch.to(self.device)
 
     def loss(self, batch: TagBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        nats, words = surprise(self.model, batch, self.training_options.own_labels)
+        nats, words = surprise(self.model, self.model.states(batch.inputs), batch, self.training_options.own_labels)
         return Loss(nats.sum(), words.sum())
 
     def measure(self, batch: TagBatch) -> dict[str, Measure]:
@@ -117,9 +117,10 @@ class Tagging(NetworkTask[dict[str, TagSource]]):
 
     @torch.no_grad()
     def sums_of_rows(self, batch: TagBatch) -> dict[str, Float[Tensor, "batch sum"]]:
-        answers = self._choose(batch)
+        states = self.model.states(batch.inputs)
+        answers = choose_tags(self.model, states, batch.inputs.lengths)
         sums = word_sums(answers == batch.tags, batch.is_known, batch.real)
-        sums["loss"] = torch.stack(surprise(self.model, batch), dim=1).double()
+        sums["loss"] = torch.stack(surprise(self.model, states, batch), dim=1).double()
         if self.has_spans:
             counts = torch.tensor([item.sums() for item in self._count_spans(batch, answers)], dtype=torch.float64)
             sums |= {"f1": counts, "precision": counts[:, :2], "recall": counts[:, [0, 2]]}

@@ -31,7 +31,8 @@ def draw_each(task: Any, request: DrawRequest) -> Iterator[Drawn]:
         yield from _paint_each(task, request, chance)
         return
     if request.prompt is not None:
-        raise Fault("This model reads no prompt; it draws at random or from strokes.")
+        ways = "at random or from strokes" if isinstance(task, Sketches) else "pictures at random"
+        raise Fault(f"This model reads no prompt; it draws {ways}.")
     if isinstance(task, Sketches):
         sketch = sketch_request(request)
         at_once = request.count if sketch.way == "between" else AT_ONCE  # an interpolation needs all its steps

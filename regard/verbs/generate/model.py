@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.attention.watch import count_gazes, is_watched, without_watching
+from regard.base.arguments import listed_texts
 from regard.base.notebook import Results
 from regard.base.requests.fields import Held
 from regard.engines.fast import TextChoice
@@ -54,7 +55,7 @@ class LanguageModel(Loaded):
         of each prompt shows every attention.
         """
         fields = {
-            "prompt": list(prompts),
+            "prompt": listed_texts("generate", prompts, "prompt"),
             "tokens": tokens,
             "samples": samples,
             "sample": sample,
@@ -110,4 +111,4 @@ class LanguageModel(Loaded):
 
     def score(self, texts: Sequence[str]) -> list[ScoredText]:
         """Return the probability of each text as a whole sentence."""
-        return Results(score_texts(self.task, texts))
+        return Results(score_texts(self.task, listed_texts("score", texts)))

@@ -11,7 +11,7 @@ from regard.engines.fast import CANNOT, TextChoice
 from regard.verbs.searches import OF_BEAMS, SearchTable
 
 _OF_BEAM_SEARCH = ("beam", "length_penalty", "n_best")
-_DRAWN = "{other} is for beam search, but {%s} samples at random; give one or the other."
+_DRAWN = "{other} is for beam search, but sampling draws at random; give options of one or the other."
 
 
 WhenFull = Literal["stop", "forget"]
@@ -41,9 +41,9 @@ class GenerateRequest(VerbRequest):
 
     verb, items = "generate", "prompt"
     rules = (
-        *(Clash(draws, _OF_BEAM_SEARCH, _DRAWN % draws) for draws in ("sample", "samples")),
+        *(Clash(draws, _OF_BEAM_SEARCH, _DRAWN) for draws in ("sample", "samples")),
         Clash("engine", ("draft",), CANNOT % "onnxruntime", values=("onnx",)),
-        *(ClashInside(draws, "search", OF_BEAMS, _DRAWN % draws) for draws in ("sample", "samples")),
+        *(ClashInside(draws, "search", OF_BEAMS, _DRAWN) for draws in ("sample", "samples")),
     )
 
     prompt: Texts = Field(default=[""], description="The beginning of the text: one prompt or several; may be empty.")

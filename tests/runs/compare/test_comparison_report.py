@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from judged_runs import outcome
 
+from regard.metrics import Score
+from regard.metrics.significance import Sums
 from regard.runs.compare import running
 from regard.runs.compare.findings import Failure, find
+from regard.runs.compare.formats import text_for
 from regard.runs.compare.lengths import MOST_BUCKETS, buckets
 from regard.runs.compare.page import length_table, notes, page, table
 from regard.runs.compare.plan import CompareOptions, ComparisonPlan
@@ -64,6 +67,21 @@ def test_a_difference_on_a_single_sentence_is_not_tested(small: ComparisonPlan) 
     [row] = findings[1].rows()
     assert [row[name] for name in ("p", "low", "high")] == [None] * 3
     assert table(Comparison("x", "y", "test", 1, 1, [], findings))[1][1][2] == "+100.00"
+
+
+def test_a_metric_without_anything_to_measure_is_a_dash(small: ComparisonPlan) -> None:
+    """As the accuracy of unknown words, where the test has none."""
+    plan = ComparisonPlan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
+    nothing = Sums(np.zeros((4, 2)), lambda total: float("nan"))
+    outcomes = [
+        replace(outcome(run, "++--"), scores=[Score("exact", float("nan"), "by hand", 0)], sums={"exact": nothing})
+        for run in plan.runs(Path("out"))
+    ]
+    comparison = Comparison("x", "y", "test", 4, 1, [], find(plan, outcomes, []))
+    assert [row[1:3] for row in table(comparison)[1]] == [["–", "–"]] * 2
+    measure = json.loads(text_for(comparison, Path("x.json")))["variants"][1]["measures"][0]
+    assert [measure[name] for name in ("mean", "spread", "deviation", "difference")] == [None] * 4
+    assert text_for(comparison, Path("x.csv")).splitlines()[2].startswith("after,exact,,,2,,,,,,")
 
 
 def test_scores_by_length_are_those_of_the_sentences(comparison: Comparison) -> None:
