@@ -294,7 +294,7 @@ def back_translate(
     sample: bool = False,
     top_k: int | None = None,
     noise: bool = False,
-    seed: int = 0,
+    seed: int | None = None,
     precision: Literal["float32", "bf16"] = "float32",
     workers: int = 1,
     resume: bool = False,

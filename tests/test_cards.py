@@ -65,6 +65,19 @@ def test_every_family_has_a_card_that_a_hub_reads_and_whose_commands_give_its_fi
                 assert score["value"] == pytest.approx(scores[score["metric"], score["split"]], rel=1e-4, nan_ok=True)
 
 
+def test_a_card_repeats_scores_with_the_search_of_each(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = shutil.copytree(trained, tmp_path / "run")
+    assert main(["evaluate", str(run), "--split", "valid", "--metric", "exact", "--metric", "perplexity"]) == 0
+    commands = [line for line in command_lines(card_of(run, capsys)) if line[0] == "evaluate"]
+    searches = {tuple(line[line.index("--beam") :]) if "--beam" in line else () for line in commands}
+    assert searches == {(), ("--beam", "1", "--length-penalty", "0.6")}  # the latter of validations in training
+    (ours,) = (line for line in commands if "--beam" not in line)
+    assert "exact" in ours
+    assert "bleu" not in ours
+
+
 def test_a_card_tells_the_checksums_of_the_files_that_were_learnt_from(
     trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

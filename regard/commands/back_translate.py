@@ -21,7 +21,7 @@ def command(
     sample: Sample = False,
     top_k: options.TopK = None,
     noise: Noise = False,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of samples and noise.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Random seed of samples and noise.", show_default="0")] = None,
     precision: options.Precision = "float32",
     workers: options.Workers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue where the same command was stopped.")] = False,

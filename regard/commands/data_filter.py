@@ -48,7 +48,8 @@ def command(
 ) -> None:
     """Keep the good pairs of a corpus: by language, translators, language models or sentence vectors.
 
-    Each criterion drops pairs below --at-least; --keep then drops the worst by the mean rank over all scores.
+    Each criterion drops pairs below --at-least; --keep then drops the worst by the mean rank over all
+    scores but that of --languages.
     """
     from regard.runs.filtering.asked import FilterRequest
 

@@ -119,6 +119,11 @@ class RunFolder:
         if self.folder.exists() and not self.folder.is_dir():
             raise Fault(f"{self.folder} is a file. Name a folder for the run.")
         if self.folder.exists() and any(self.folder.iterdir()) and not self.is_ours():
+            if (self.folder / MANIFEST).is_file():
+                raise Fault(
+                    f"{self.folder} holds a model without its training, so it can be neither resumed nor replaced. To "
+                    f"train it further, give --from {self.folder} and another --out."
+                )
             raise Fault(f"{self.folder} {why}. Choose another --out.")
 
     def refuse_run(self) -> None:

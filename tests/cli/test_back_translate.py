@@ -129,6 +129,7 @@ def test_a_model_that_writes_nothing_leaves_no_file(
         (["MODEL", "ru.txt", "-o", "out.tsv"], "is text in ru, but"),
         (["MODEL", "empty.txt", "-o", "out.tsv"], "has no line to learn from"),
         (["MODEL", "en.txt", "-o", "out.tsv", "--top-k", "5"], "--top-k is for samples; give --sample too"),
+        (["MODEL", "en.txt", "-o", "out.tsv", "--seed", "1"], "--seed has no effect without --sample or --noise"),
         (["MODEL", "en.txt", "-o", "out.tsv", "--sample", "--noise"], "--noise is for beam search; give one of them"),
     ],
 )

@@ -235,6 +235,10 @@ def test_a_run_goes_on_where_its_text_is_gone_but_not_with_a_damaged_corpus(
 
 
 def test_without_a_run_there_is_no_recipe_to_go_on_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "manifest.json").write_text("{}")
+    assert main(["train", "demo", "--out", str(tmp_path / "model"), "--resume"]) == 2
+    assert "holds a model without its training, so it can be neither resumed nor replaced" in say(capsys)
     assert main(["train", "--resume"]) == 2
     assert "Name the run to resume with --out" in say(capsys)
     assert main(["train", "--out", str(tmp_path / "none"), "--resume"]) == 2

@@ -208,7 +208,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_scoring(
         (["none.tsv", "--languages", "en-pt"], "There is no file none.tsv"),
         (["pairs.tsv", "--languages", "en"], "expected two codes with a hyphen"),
         (["pairs.tsv", "--languages", "en-xx"], "'xx' cannot be identified"),
-        (["pairs.tsv", "--languages", "en-pt", "--keep", "0.5"], "--keep ranks pairs by a score"),
+        (["pairs.tsv", "--languages", "en-pt", "--keep", "0.5"], "by scores, and --languages only drops; give --model"),
         (["pairs.tsv", "--model", "m"], "say which to keep with --keep 0.8 or --at-least"),
         (["pairs.tsv", "--model", "m", "--keep", "1.5"], "expected a share above 0 and up to 1"),
         (["pairs.tsv", "--model", "m", "--at-least", "much"], "expected a number"),

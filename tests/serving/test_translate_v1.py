@@ -84,7 +84,7 @@ def test_without_a_model_the_languages_choose_and_without_these_the_first(client
 
 def test_explain_false_leaves_the_explanation_away(client: httpx.Client) -> None:
     plain = asked(client, explain=False)["translations"][0]
-    assert (plain["token_scores"], plain["alignment"]) == ([], [])
+    assert [plain[name] for name in ("tokens", "token_scores", "alignment", "unsure")] == [[], [], [], None]
     assert plain["text"] == asked(client)["translations"][0]["text"]
 
 

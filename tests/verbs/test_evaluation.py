@@ -112,7 +112,10 @@ def test_any_answer_is_right_and_counts_once(
 def test_perplexity_is_of_the_first_references(speller: Path, model: TranslationModel) -> None:
     merged = evaluation.from_split(model, speller, "test")
     first = from_pairs([("LEAD", "L IY D"), ("DEAD", "D EH D"), ("BEE", "B IY")], "test", merge=False)
-    assert evaluation.perplexity(model, merged) == evaluation.perplexity(model, first)
+    of_merged, of_first = evaluation.perplexity(model, merged), evaluation.perplexity(model, first)
+    assert (of_merged.value, of_merged.n) == (of_first.value, of_first.n)
+    assert of_merged.signature == "per token, end counted, of the first of 2 references"
+    assert of_first.signature == "per token, end counted"
 
 
 def test_perplexity_is_measured_in_pieces_where_the_memory_is_short(

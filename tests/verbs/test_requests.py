@@ -29,6 +29,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "onnxruntime cannot do --with; omit it, or set --engine to torch.",
     ),
     (
+        {"engine": "onnx", "mbr": "chrf", "sample": {}},
+        "onnxruntime cannot do 'mbr'; omit it, or set 'engine' to torch.",
+        "onnxruntime cannot do --mbr; omit it, or set --engine to torch.",
+    ),
+    (
         {"mbr": "chrf", "search": {"nested": True}},
         "'search.nested' is for beam search, but 'sample' and 'mbr' sample; give one or the other.",
         "--set nested is for beam search, but --sample and --mbr sample; give one or the other.",

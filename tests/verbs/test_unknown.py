@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from regard.base.faults import Fault
+from regard.cli import main
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser
@@ -56,6 +57,14 @@ def test_an_unknown_word_becomes_the_word_that_was_looked_at() -> None:
     assert TARGET.decode([1, 4, 1]) == "⁇ ama ⁇"
     assert replaced(model(), {}) == "Zoë ama Ōkami"
     assert replaced(model(CaselessTokeniser(SpaceTokeniser(["loves"]))), {}) == "Zoë ama Ōkami"  # as it is written
+
+
+def test_a_vocabulary_without_words_is_refused(
+    tmp_path: Path, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "blank.txt").write_text("\n \n", encoding="utf-8")
+    assert main(["translate", str(trained), "--text", "Ana", "--vocabulary", str(tmp_path / "blank.txt")]) == 2
+    assert "blank.txt, the --vocabulary, has no words" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_dictionary_says_what_it_becomes() -> None:

@@ -17,7 +17,7 @@ def first_pairs(data: PairData, folder: Path, remark: Remark) -> PairData:
         return data
     train = [_first_of(corpus, folder, str(number)) for number, corpus in enumerate(data.train)]
     if data.mono:
-        remark("texts of one language (data.mono) are left out here, since models would first have to translate them")
+        remark("texts of one language (data.mono) are left out here; their pairs are made when the training begins")
         data = data.model_copy(update={"mono": []})
     if train == data.train:
         return data

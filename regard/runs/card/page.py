@@ -1,11 +1,14 @@
 """The body of a model card: what the model is, its data, figures, limits, licence and files."""
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from regard.base.faults import printable
 from regard.base.figures import quantity
+from regard.base.recipe import Recipe
 from regard.base.scores import Score
 from regard.families import FAMILIES
 from regard.families.abilities import verbs_of
@@ -15,6 +18,7 @@ from regard.tasks import TASKS
 
 _TEXT_VERBS = ("translate", "generate", "answer")  # verbs that take an example with --text
 _UNKNOWN = "not recorded"
+_SEARCH = re.compile(r"\bbeam:(\d+)\|lp:([^|]+)")  # in the signature of a score
 
 
 @dataclass(frozen=True)
@@ -122,13 +126,37 @@ def _figures(facts: CardFacts) -> Iterator[str]:
         yield from _table(["split", "metric", "value", "examples", "signature"], list(map(_figure, facts.scores)))
         splits = list(dict.fromkeys(score["split"] for score in facts.scores if score["split"] in ("valid", "test")))
         for split in splits:
-            metrics = dict.fromkeys(score["metric"] for score in facts.scores if score["split"] == split)
-            words = [word for metric in metrics for word in ("--metric", metric)]
             yield from ["", f"To repeat the scores on `{split}` ({_plain(data_name(facts, split))}):", ""]
-            yield from _commands(["evaluate", facts.name, "--split", split, *words])
+            of_split = [score for score in facts.scores if score["split"] == split]
+            yield from _commands(
+                *(["evaluate", facts.name, "--split", split, *words] for words in _scorings(of_split, facts.recipe))
+            )
     if facts.course:
         yield from ["", "To repeat the training, with the recipe's files in their old places:", ""]
         yield from _commands(["train", f"{facts.name}/recipe.toml", "--out", f"{facts.name}-again"])
+
+
+def _scorings(scores: Sequence[dict[str, Any]], recipe: Recipe) -> list[list[str]]:
+    """Return the options that compute these scores again, once for each search whose outputs were scored."""
+    searches: dict[tuple[str, ...], dict[str, None]] = {}
+    for score in sorted(scores, key=lambda score: _SEARCH.search(score["signature"]) is None):
+        search = _search_options(score["signature"], recipe)
+        if search is None:  # it is of the model alone, so any command computes it
+            search = next(iter(searches), ())
+        searches.setdefault(search, {})[score["metric"]] = None
+    return [
+        [*(word for metric in metrics for word in ("--metric", metric)), *search]
+        for search, metrics in searches.items()
+    ]
+
+
+def _search_options(signature: str, recipe: Recipe) -> tuple[str, ...] | None:
+    """Return the options for the search in a signature, none for that of the recipe; None if there is no search."""
+    if (match := _SEARCH.search(signature)) is None:
+        return None
+    usual = getattr(recipe, "decoding", None)
+    is_usual = usual is not None and match.groups() == (str(usual.beam), f"{usual.length_penalty:g}")
+    return () if is_usual else ("--beam", match[1], "--length-penalty", match[2])
 
 
 def _figure(record: dict) -> list[str]:

@@ -35,7 +35,8 @@ class Rule:
             except ValueError:
                 raise Fault(f"--at-least is '{text}', expected a number, as in --at-least -2.5.") from None
         if keep is not None and not scored:
-            raise Fault("--keep ranks pairs by a score; give --model, --language-model or --vectors too.")
+            others = "--model, --language-model or --vectors"
+            raise Fault(f"--keep ranks pairs by scores, and --languages only drops; give {others} too.")
         if keep is not None and not 0 < keep <= 1:
             raise Fault(f"--keep is {keep:g}, expected a share above 0 and up to 1, such as 0.8.")
         if keep is None and not only_scores and (idle := [name for name in scored if name not in limits]):

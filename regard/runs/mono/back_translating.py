@@ -21,6 +21,9 @@ def writing_of(**fields: Any) -> Writing:
         raise Fault(f"--sample draws sources and {other} is for beam search; give one of them.")
     if fields["top_k"] is not None and not fields["sample"]:
         raise Fault("--top-k is for samples; give --sample too.")
+    if fields["seed"] is not None and not (fields["sample"] or fields["noise"]):
+        raise Fault("--seed has no effect without --sample or --noise.")
+    fields = {name: value for name, value in fields.items() if value is not None}
 
     def option(place: Place) -> str:
         return f"--{str(place[0]).replace('_', '-')}" if place else ""

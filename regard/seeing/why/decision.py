@@ -55,7 +55,8 @@ def chosen_places(written: Words, place: int | None, word: str | None) -> list[i
     if word is not None:
         found = [number for number, name in enumerate(written.words) if name == word]
         if not found:
-            raise Fault(f"The output has no word '{word[:60]}'; its words are {' '.join(written.words[:-1])}.")
+            quoted = ", ".join(f"'{name}'" for name in written.words[:-1])
+            raise Fault(f"The output has no word '{word[:60]}'; its words are {quoted}.")
         home = found[0]
         if place is not None and (home := written.places[place]) not in found:
             raise Fault(f"Token {place + 1} of the output belongs to '{written.words[home]}', not to '{word}'.")

@@ -223,7 +223,6 @@ def translate_request(params: Mapping[str, Any]) -> "TranslateRequest":
 
     Parameters that fill a field of the request have its name.
     """
-    from regard.data.lines import read_lines
     from regard.engines.fast import CALLED
     from regard.verbs.translate.request import TranslateRequest
 
@@ -245,12 +244,22 @@ def translate_request(params: Mapping[str, Any]) -> "TranslateRequest":
         "channel": None if params["channel"] is None else str(params["channel"]),
         "prior": None if params["prior"] is None else str(params["prior"]),
         "fuse": None if params["fuse"] is None else str(params["fuse"]),
-        "vocabulary": None if params["vocabulary"] is None else list(read_lines(Path(params["vocabulary"]))),
+        "vocabulary": None if params["vocabulary"] is None else _read_vocabulary(Path(params["vocabulary"])),
         "dictionary": {} if params["dictionary"] is None else read_dictionary(Path(params["dictionary"])),
         **{name: [] for name in BY_LINE if params[name] is not None},  # given, though no line is read yet
         **fields,
     }
     return TranslateRequest.read(table, OptionNames())
+
+
+def _read_vocabulary(path: Path) -> list[str]:
+    """Read the texts whose tokens may be written; refuse a file without any."""
+    from regard.data.lines import read_lines
+
+    texts = list(read_lines(path))
+    if not any(text.strip() for text in texts):
+        raise Fault(f"{path}, the --vocabulary, has no words; write texts into it whose words may be used.")
+    return texts
 
 
 def read_dictionary(path: Path) -> dict[str, str]:

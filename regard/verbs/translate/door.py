@@ -270,8 +270,8 @@ class TranslateJob(Job):
         return {
             "text": translated.text,
             "score": translated.score,
-            "tokens": translated.tokens,
-            "token_scores": translated.token_scores,
+            "tokens": translated.tokens if self.plan.explained else [],
+            "token_scores": translated.token_scores if self.plan.explained else [],
             "language_scores": translated.language_scores,
             "unsure": translated.unsure,
             "alignment": translated.alignment if self.plan.explained else [],

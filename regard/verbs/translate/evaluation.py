@@ -275,4 +275,5 @@ def perplexity(model: TranslationModel, data: TestData) -> Score:
             total = measures["perplexity"] if total is None else total + measures["perplexity"]
     if total is None:
         raise Fault("There is nothing to score: no sentences were given.")
-    return Score("perplexity", total.value, total.signature, len(pairs), data.split)
+    which = f", of the first of {len(data.references)} references" if len(data.references) > 1 else ""
+    return Score("perplexity", total.value, f"{total.signature}{which}", len(pairs), data.split)

@@ -39,7 +39,7 @@ def _name_metrics(schema: JsonSchemaValue) -> None:
 OF_WHOLE_OUTPUTS = ("prefix", "before", "required", "forced")
 _SEARCHING = ("beam", "length_penalty")
 _WRITTEN_OTHERWISE = (
-    *("sample", "mbr", "prefix", "before", "required", "forbidden", "vocabulary", "with"),
+    *("mbr", "sample", "prefix", "before", "required", "forbidden", "vocabulary", "with"),
     *("fuse", "replace_unknown"),
 )
 BEYOND_A_PLAIN_BEAM = (*_WRITTEN_OTHERWISE, "channel", "forced", "draft")  # only torch can do these
