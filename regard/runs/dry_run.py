@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,7 +51,8 @@ def dry_run(recipe: Recipe, folder: Path | None, processes: int, remark: Remark)
         with AllAlike():
             run = runs.open_run(recipe, run_folder, folder is not None, silent, ignore_remark, writes=False)
         report = run.prepared.report if recipe is whole else run.prepared.report[:1]  # without names of temporary files
-        for line in [*report, *runs.describe(run)]:
+        named = run if recipe is whole else replace(run, recipe=_with_data(run.recipe, whole))
+        for line in [*report, *runs.describe(named)]:
             remark(line)
         if not isinstance(run.task, nn.Module):
             return
@@ -58,6 +60,12 @@ def dry_run(recipe: Recipe, folder: Path | None, processes: int, remark: Remark)
         remark(_rows_in_words(batches, recipe.training.pieces, processes))
         largest = max(batches, key=lambda batch: batch.rows if isinstance(batch, Divisible) else 1)
         remark(_memory_in_words(run, largest, processes))
+
+
+def _with_data(recipe: Any, other: Any) -> Recipe:
+    """Return a recipe with the data of another."""
+    changed: Recipe = recipe.model_copy(update={"data": other.data})
+    return changed
 
 
 def _batches(run: runs.Run) -> Iterator[Any]:

@@ -195,6 +195,20 @@ def test_a_dry_run_says_what_each_process_would_do_and_hold(tmp_path: Path) -> N
     assert remarks[-2] == "7 batches of 1 to 11 rows were inspected"
 
 
+def test_a_dry_run_of_large_corpora_names_them_and_no_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.data.corpora.sample.LOOKED_AT", 20)
+    table, remarks = TOYS["transformer"].table(tmp_path), list[str]()
+    source, target = table["data"]["train"]
+    weighted = {"source": source, "target": target, "weight": 1.0}
+    table["data"] = table["data"] | {"train": [weighted, {"pairs": "demo-pronouns:train", "weight": 3.0}]}
+    request = TrainingRequest(table, out=tmp_path / "run", dry_run=True)
+    start_training(request, replace(silent_audience(), remark=remarks.append))
+    (mixture,) = (remark for remark in remarks if "of the pairs of an epoch" in remark)
+    assert mixture == f"of the pairs of an epoch 25.0% from {source}, 75.0% from demo-pronouns:train"
+
+
 def begun_run(place: Path) -> TrainingRequest:
     """Return a request to resume the run in a folder on two processes."""
     table = TOYS["transformer"].table(place) | {"family": "transformer"}

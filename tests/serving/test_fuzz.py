@@ -97,6 +97,19 @@ def test_malformed_forms_are_answered(client: httpx.Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/translate", "/detect"])
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"q=%ff%fe&source=en&target=pt", "application/x-www-form-urlencoded"),
+        (b"q=\xff\xfe&source=en&target=pt", "application/x-www-form-urlencoded"),
+        (b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\n\xff\r\n--b--', "multipart/form-data; boundary=b"),
+    ],
+)
+def test_a_form_that_is_not_utf_8_is_refused(client: httpx.Client, path: str, content: bytes, kind: str) -> None:
+    assert answered(client, path, content, kind) == {"error": "Invalid request: the text is not valid UTF-8."}
+
+
+@pytest.mark.parametrize("path", ["/translate", "/detect"])
 @pytest.mark.parametrize("boundary", ["", "; boundary=", "; boundary=b"])
 def test_malformed_forms_of_parts_are_refused(client: httpx.Client, path: str, boundary: str) -> None:
     named = b'--b\r\nContent-Disposition: form-data; name="q"'

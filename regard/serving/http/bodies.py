@@ -16,6 +16,7 @@ _FORM = "application/x-www-form-urlencoded"
 _PARTS = "multipart/form-data"
 _MOST_FIELDS = 100
 _TOO_MANY = f"Invalid request: a form has at most {_MOST_FIELDS} fields."
+_NOT_TEXT = "Invalid request: the text is not valid UTF-8."
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -58,9 +59,18 @@ async def read_values(request: Request, most: int) -> dict[str, Any]:
 
 def _pairs(form: bytes) -> list[tuple[str, str]]:
     try:
-        return parse_qsl(form.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        return parse_qsl(_decoded(form), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+    except UnicodeDecodeError:  # in an escape such as %ff
+        raise Refusal(400, _NOT_TEXT) from None
     except ValueError:
         raise Refusal(400, _TOO_MANY) from None
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        raise Refusal(400, _NOT_TEXT) from None
 
 
 def _pairs_in_parts(body: bytes, kind: str) -> list[tuple[str, str]]:
@@ -71,7 +81,7 @@ def _pairs_in_parts(body: bytes, kind: str) -> list[tuple[str, str]]:
         raise Refusal(400, _TOO_MANY)
     fields = [(part.get_param("name", header="content-disposition"), part) for part in parts if not part.get_filename()]
     return [
-        (name, content.decode(errors="replace"))
+        (name, _decoded(content))
         for name, part in fields
         if isinstance(name, str) and isinstance(content := part.get_payload(decode=True), bytes)
     ]

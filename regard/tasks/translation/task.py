@@ -227,7 +227,7 @@ class Translation(NetworkTask["TrainingPairs"]):
         if len(names) == 1:
             return []
         weights = [weight if count else 0.0 for _, count, weight in self.pairs.corpus.train.corpora]
-        named = zip(weights, names, strict=True)
+        named = zip(weights, names, strict=False)  # a dry run has none of the texts of one language, which are last
         shares = [f"{weight / sum(weights):.1%} from {name}" for weight, name in named]
         return [f"of the pairs of an epoch {', '.join(shares)}"]
 
