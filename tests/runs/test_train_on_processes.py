@@ -202,11 +202,13 @@ def test_a_dry_run_of_large_corpora_names_them_and_no_temporary_files(
     table, remarks = TOYS["transformer"].table(tmp_path), list[str]()
     source, target = table["data"]["train"]
     weighted = {"source": source, "target": target, "weight": 1.0}
-    table["data"] = table["data"] | {"train": [weighted, {"pairs": "demo-pronouns:train", "weight": 3.0}]}
+    more = tmp_path / "more.tsv"
+    more.write_text("".join(f"word {n} of many\tpalavra {n} de muitas\n" for n in range(50)), encoding="utf-8")
+    table["data"] = table["data"] | {"train": [weighted, {"pairs": str(more), "weight": 3.0}]}
     request = TrainingRequest(table, out=tmp_path / "run", dry_run=True)
     start_training(request, replace(silent_audience(), remark=remarks.append))
     (mixture,) = (remark for remark in remarks if "of the pairs of an epoch" in remark)
-    assert mixture == f"of the pairs of an epoch 25.0% from {source}, 75.0% from demo-pronouns:train"
+    assert mixture == f"of the pairs of an epoch 25.0% from {source}, 75.0% from {more}"
 
 
 def begun_run(place: Path) -> TrainingRequest:
