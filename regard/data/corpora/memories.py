@@ -127,7 +127,7 @@ class _Reader:
     source: str = "source"  # language of what is translated
     target: str = "target"
     ready: list[Unit] = field(default_factory=list)
-    path: list[str] = field(default_factory=list)  # names of the open elements
+    opened: list[str] = field(default_factory=list)  # names of the open elements
     line: int = 0  # where the unit begins
     language: str = ""  # of the current text
     texts: dict[str, str] | None = None  # of the current unit
@@ -164,10 +164,10 @@ class _Reader:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
-        if not self.path:
+        if not self.opened:
             self._begin(name, attributes)
-        self.path.append(name)
-        if len(self.path) > _DEEPEST:
+        self.opened.append(name)
+        if len(self.opened) > _DEEPEST:
             raise self._fault(f"has elements inside each other, more than {_DEEPEST} deep")
         match name:
             case "header":
@@ -179,7 +179,7 @@ class _Reader:
                 self.language = attributes.get("xml:lang") or attributes.get("lang") or ""
         if name in _UNITS:
             self.texts, self.line = {}, self.parser.CurrentLineNumber
-        elif name in _TEXTS and self.text is None and self.texts is not None and not _OTHERS.intersection(self.path):
+        elif name in _TEXTS and self.text is None and self.texts is not None and not _OTHERS.intersection(self.opened):
             self.text, self.length = [], 0
             if name != "seg":
                 self.language = attributes.get("xml:lang") or (self.source if name == "source" else self.target)
@@ -194,7 +194,7 @@ class _Reader:
         self.target = attributes.get("trgLang", self.target)
 
     def _add(self, text: str) -> None:
-        if self.text is None or _CODES.intersection(self.path):
+        if self.text is None or _CODES.intersection(self.opened):
             return
         self.length += len(text)
         if self.length > _LONGEST:
@@ -202,7 +202,7 @@ class _Reader:
         self.text.append(text)
 
     def _end(self, tag: str) -> None:
-        name = self.path.pop()
+        name = self.opened.pop()
         if name in _UNITS and self.texts is not None:
             if self.texts:
                 self.ready.append(Unit(self.line, self.texts))
