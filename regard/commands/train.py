@@ -151,11 +151,22 @@ def _train(request: "TrainingRequest") -> None:
         say_result(run.folder)
 
 
+_OF_PAIRS = (".tsv", ".txt", ".parquet", ".arrow", ".tmx", ".xlf", ".xliff")  # names that no recipe has
+
+
 def _recipe_or_pairs(
     name: str | None, pairs: list[Path] | None, data: list[Path] | None
 ) -> tuple[str | None, list[Path] | None]:
     """Return the recipe that the argument names and the files of pairs, of which the argument may be one."""
-    if name is None or Path(bare(name)).suffix not in (".tsv", ".txt", ".parquet", ".arrow", ".tmx", ".xlf", ".xliff"):
+    if name is None or Path(bare(name)).suffix.lower() not in (
+        ".tsv",
+        ".txt",
+        ".parquet",
+        ".arrow",
+        ".tmx",
+        ".xlf",
+        ".xliff",
+    ):
         return name, pairs
     if pairs:
         raise Fault(f"{name} and --pairs {pairs[0]} are two files of pairs; name both with --pairs to learn from both.")

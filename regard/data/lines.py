@@ -13,6 +13,7 @@ import unicodedata
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedIOBase
 from itertools import islice
@@ -27,6 +28,7 @@ _TAKEN = 10_000  # lines decoded at once
 _HELD = 1 << 24  # most bytes of lines held at once
 _PEEKED = 20  # lines read to recognise a file's format
 _BLOCK = 1 << 20  # bytes read at once
+_SHORT_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,26 @@ def _take(lines: Iterator[bytes], most: int) -> list[bytes]:
 
 def raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
     """Yield the lines of a file as decompressed bytes with their ends, from the byte `start` on."""
+    with _opened(path) as stream:
+        _skip(stream, start)
+        yield from _lines_within(stream, path)
+
+
+def raw_blocks(path: Path) -> Iterator[bytes]:
+    """Yield a file as decompressed blocks of bytes, for formats whose lines may be of any length."""
+    with _opened(path) as stream:
+        while block := stream.read(_SHORT_BLOCK):
+            yield block
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedIOBase]:
+    """Open a file, packed or not; faults name it."""
     if path.is_dir():
         raise Fault(f"{path} is a folder; name a text file inside it.")
     try:
         with open_content(path) as stream:
-            _skip(stream, start)
-            yield from _lines_within(stream, path)
+            yield stream
     except FileNotFoundError:
         raise Fault(f"There is no file {path}.") from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:

@@ -10,6 +10,7 @@ import torch
 from regard.base.faults import Fault
 from regard.base.figures import quantity
 from regard.base.recipe import apply_settings, check, differences, parse, read_table, value_at
+from regard.data.corpora.memories import is_memory
 from regard.data.corpora.options import PairData
 from regard.data.tables.formats import NAMES, kind_by_name
 from regard.families import check_settings, recipe_kind
@@ -128,12 +129,10 @@ def plan_of(request: TrainingRequest) -> RunPlan:
     _check(request, text, valid)
     if text:
         further = (tuple(request.pairs[1:]), tuple(request.valid_pairs[1:]))
-        plan = _plan_files(
-            request,
-            TextFiles(
-                text, valid, request.languages, *further, request.tables.columns, request.tables.header, request.mono
-            ),
+        files = TextFiles(
+            text, valid, request.languages, *further, request.tables.columns, request.tables.header, request.mono
         )
+        plan = _plan_files(request, _in_the_direction_of(request.start, files))
     elif request.recipe is not None:
         plan = _plan_recipe(request.recipe)
         if request.tables.data:
@@ -145,6 +144,15 @@ def plan_of(request: TrainingRequest) -> RunPlan:
     if request.start is not None:
         plan.table["start_from"] = str(request.start.resolve())
     return replace(plan, table=bend(plan.table, request.settings, plan.is_own))
+
+
+def _in_the_direction_of(start: Path | None, files: TextFiles) -> TextFiles:
+    """Return files whose translation memories, unless languages are given, are read as the first model translates."""
+    if start is None or files.languages is not None or not is_memory(files.train[0].name):
+        return files
+    data = read_recipe(start).get("data", {})
+    languages = [data.get(side, "") for side in ("source_language", "target_language")]
+    return replace(files, languages="-".join(languages)) if all(len(code) == 2 for code in languages) else files
 
 
 def _add_mono(table: dict[str, Any], texts: AskedTexts) -> None:

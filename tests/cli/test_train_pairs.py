@@ -3,13 +3,16 @@
 import gzip
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
 from small import SETTINGS
 
+from regard.base.faults import Fault
 from regard.base.recipe import check, write
 from regard.cli import main
+from regard.data.corpora.mono import Mono
 from regard.data.corpora.options import PairData
 from regard.data.corpora.text import read_pairs
 from regard.families import check_recipe
@@ -68,7 +71,30 @@ def test_a_translation_memory_is_as_good_as_two_files(
     assert main(["train", str(memory), *languages, "--out", str(out), *CHANGES]) == 0
     assert "300 pairs of en and pt" in capsys.readouterr().err
     assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
-    assert read_recipe(out)["data"]["train"][0]["columns"] == (["en", "pt"] if languages else ["en-GB", "pt-BR"])
+    assert read_recipe(out)["data"]["train"][0]["columns"] == ["en", "pt"]
+
+
+def test_further_memories_and_those_for_a_model_have_one_direction(trained: Path, tmp_path: Path) -> None:
+    memory, turned = _write_memory(tmp_path, trained.parent), tmp_path / "turned.tmx"
+    content = memory.read_text(encoding="utf-8")
+    turned.write_text(content.replace('srclang="en-GB"', 'srclang="pt-BR"'), encoding="utf-8")
+
+    def columns(**fields: Any) -> list[Any]:
+        data = plan_of(TrainingRequest(**fields)).table["data"]
+        assert (data["source_language"], data["target_language"]) == ("en", "pt")
+        corpora = data["train"] if isinstance(data["train"], list) else [data["train"]]
+        return [corpus.get("columns") for corpus in [*corpora, data.get("valid", {})]]
+
+    assert columns(pairs=[memory, turned], valid_pairs=[turned]) == [["en", "pt"]] * 3
+    assert columns(pairs=[turned], start=trained) == [["en", "pt"], None]
+    (tmp_path / "a.tsv").write_text("a\tb\n" * 9)
+    with pytest.raises(Fault, match="A translation memory next to other files needs the languages"):
+        plan_of(TrainingRequest(pairs=[tmp_path / "a.tsv", memory]))
+
+
+def test_a_memory_is_no_text_of_one_language(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match=r"small\.tmx is a TMX file, not lines of text"):
+        check(Mono, {"file": str(tmp_path / "small.tmx"), "way": "copy"})
 
 
 def test_a_model_is_scored_on_a_memory_in_the_direction_of_the_model(trained: Path, tmp_path: Path) -> None:

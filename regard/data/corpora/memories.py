@@ -1,38 +1,42 @@
 """Translation memories: units of text in several languages, in TMX and XLIFF files.
 
 Languages are the columns. `en` also finds `en-US`, if a unit has no plain `en`. Formatting inside a text is left out,
-and the text that it encloses stays.
+and the text that it encloses stays. Targets that their file marks as not translated yet are left out, too.
 """
 
 import logging
 import re
 import unicodedata
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from regard.base.faults import Fault
 from regard.base.figures import quantity
-from regard.data.lines import raw_lines
-from regard.data.tables.columns import Column
+from regard.data.lines import raw_blocks
+from regard.data.tables.columns import Column, listed_names
 from regard.data.tables.formats import NAMES, kind_by_name
 from regard.data.tables.reading import NamedTable, Row
 
 MEMORIES = ("tmx", "xliff")  # kinds of table
 
 _LOG = logging.getLogger(__name__)
-_LONGEST = 2**24  # characters of a text, and bytes of a tag
+_LONGEST = 2**24  # characters of a text
+_LONGEST_TAG = 2**20  # bytes; a longer one, or a comment, takes time that grows with its square
+_LONGEST_LANGUAGE = 64  # characters
 _DEEPEST = 100  # elements inside each other
-_PEEKED = 1000  # units whose languages are listed
-_BREAK = re.compile(r"\s*[\r\n]\s*")
-_UNITS = {"tu", "trans-unit", "segment"}
-_TEXTS = {"seg", "source", "target"}
+_PEEKED = 1000  # units, at least, whose languages are listed
+_LINE_ENDS = re.compile(r"[\r\n]+")
+_DECLARED = re.compile(rb"""^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']""")
+_UNITS = ("tu", "trans-unit", "segment")
+_TEXTS = {"seg": ("tuv",), "source": _UNITS, "target": _UNITS}  # elements with text, and those that they belong to
 _CODES = {"bpt", "ept", "it", "ph", "ut", "sub"}  # inline elements whose content is formatting
-_OTHERS = {"alt-trans", "match", "ignorable"}  # proposals of a tool and what is not for translation
+_NOT_YET = ("new", "needs-translation", "initial")  # states of a target that nobody has translated
 
 
 class Unit(NamedTuple):
@@ -47,26 +51,36 @@ def is_memory(name: str) -> bool:
     return kind_by_name(name) in MEMORIES
 
 
-def memory_languages(name: str, path: Path) -> list[str]:
+def usual_languages(name: str, path: Path) -> tuple[str, str]:
+    """Return source and target of a memory in two languages, whatever their varieties; refuse others."""
+    languages = _languages_in(name, path)
+    main = list(dict.fromkeys(map(_main_language, languages)))
+    for pair in (main, languages):
+        if len(pair) == 2:
+            return pair[0], pair[1]
+    if len(languages) < 2:
+        alone = f"texts in {listed_names(languages)} alone" if languages else "no texts"
+        raise Fault(f"{name} has {alone}; pairs need two languages.")
+    raise Fault(f"{name} has texts in {listed_names(languages)}; choose two with --columns, as in --columns en:pt.")
+
+
+def _languages_in(name: str, path: Path) -> list[str]:
     """Return the languages of a memory's first units, the source language first."""
     reader = _Reader(name, path)
-    found = dict.fromkeys(language for unit in islice(reader.units(), _PEEKED) for language in unit.texts)
-    return sorted(found, key=lambda language: not _is_variety(language, reader.source))
+    languages: dict[str, str] = {}  # by their normal form
+    for number, unit in enumerate(reader.units(), 1):
+        for language in unit.texts:
+            languages.setdefault(_normal(language), language)
+        if number >= _PEEKED and len(languages) > 1:
+            break
+
+    def distance(language: str) -> int:
+        return 2 - (_main_language(language) == _main_language(reader.source)) - _is_variety(language, reader.source)
+
+    return sorted(languages.values(), key=distance)
 
 
-def usual_languages(name: str, path: Path) -> tuple[str, str]:
-    """Return source and target of a memory in two languages; refuse others."""
-    languages = memory_languages(name, path)
-    if len(languages) == 2:
-        return languages[0], languages[1]
-    if len(languages) < 2:
-        raise Fault(
-            f"{name} has {f'texts in {languages[0]} alone' if languages else 'no texts'}; pairs need two languages."
-        )
-    raise Fault(f"{name} has texts in {', '.join(languages)}; choose two with --columns, as in --columns en:pt.")
-
-
-def main_language(language: str) -> str:
+def _main_language(language: str) -> str:
     """Return `en` for `en-US`."""
     return _normal(language).partition("-")[0]
 
@@ -95,12 +109,18 @@ class MemoryTable(NamedTable):
                 lacking[language] += other is None
         for language, missing in lacking.items():
             if missing == count:
-                listed = ", ".join(memory_languages(self.file, self.path)) or "no texts"
-                raise Fault(f"{self.file} has no texts in '{language}'; it has {listed}.")
+                raise self._unknown(language)
             if missing:
                 _LOG.warning(
                     f"{self.file}: {missing:,} of {quantity(count, 'unit')} skipped, without a text in '{language}'"
                 )
+
+    def _unknown(self, language: str) -> Fault:
+        languages = _languages_in(self.file, self.path)
+        advice = f"; choose with --columns, as in --columns {':'.join(languages[:2])}" if len(languages) > 1 else ""
+        return Fault(
+            f"{self.file} has no texts in '{language}'; it has {listed_names(languages) or 'no texts'}{advice}."
+        )
 
 
 @lru_cache
@@ -123,40 +143,70 @@ class _Reader:
     """Reads a memory from beginning to end; what it has seen is needed for what follows."""
 
     file: str
-    location: Path
+    path: Path
+    parser: Any = field(default_factory=expat.ParserCreate)
     source: str = "source"  # language of what is translated
     target: str = "target"
     ready: list[Unit] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)  # names of the open elements
     line: int = 0  # where the unit begins
+    is_fixed: bool = False  # the unit of XLIFF 2 is not for translation
+    is_untranslated: bool = False  # the segment or unit has no translation yet, by its attributes
     language: str = ""  # of the current text
     texts: dict[str, str] | None = None  # of the current unit
     text: list[str] | None = None  # pieces of the current text
+    depth: int = 0  # of the element that holds the current text
     length: int = 0
 
     def units(self) -> Iterator[Unit]:
         """Yield the units that have any text."""
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
-        self.parser.CharacterDataHandler = self._add
-        self.parser.EntityDeclHandler = self._refuse_entities
-        self.parser.SkippedEntityHandler = self._refuse_entity
+        parser = self.parser
+        parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._add
+        parser.EntityDeclHandler, parser.SkippedEntityHandler = self._refuse_declared, self._refuse_entity
+        parser.AttlistDeclHandler = self._refuse_default
         given = 0
         try:
-            for line in raw_lines(self.location):
-                self.parser.Parse(line, False)
-                given += len(line)
-                if given - max(0, self.parser.CurrentByteIndex) > _LONGEST + len(line):
-                    raise self._fault(f"has a tag of more than {_LONGEST:,} bytes")
+            for block in self._decoded():
+                parser.Parse(block, False)
+                given += len(block.encode())
+                if given - max(0, parser.CurrentByteIndex) > _LONGEST_TAG:
+                    raise self._fault(f"has a tag or comment of more than {_LONGEST_TAG:,} bytes")
                 yield from self._taken()
-            self.parser.Parse(b"", True)
+            parser.Parse("", True)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
             raise Fault(f"{self.file}, line {error.lineno:,} is not well-formed XML: {reason}.") from None
-        except (LookupError, ValueError) as error:  # an encoding that Python does not know, or has no table for
-            raise Fault(f"{self.file} cannot be decoded: {error}.") from None
+        except UnicodeError as error:
+            why = getattr(error, "reason", str(error))
+            raise Fault(f"{self.file}, near line {parser.CurrentLineNumber:,} cannot be decoded: {why}.") from None
         yield from self._taken()
+
+    def _decoded(self) -> Iterator[str]:
+        """Yield the text of the file; the parser does not know every encoding that Python knows."""
+        blocks = raw_blocks(self.path)
+        first = next(blocks, b"")
+        decoder = getincrementaldecoder(self._encoding(first))()
+        for block in chain([first], blocks):
+            yield decoder.decode(block)
+        yield decoder.decode(b"", True)
+
+    def _encoding(self, beginning: bytes) -> str:
+        """Return the encoding of a file by its mark or declaration; that of XML is UTF-8 otherwise."""
+        for mark, name in ((BOM_UTF8, "utf-8-sig"), (BOM_UTF16_LE, "utf-16"), (BOM_UTF16_BE, "utf-16")):
+            if beginning.startswith(mark):
+                return name
+        for mark, name in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")):
+            if beginning.startswith(mark):
+                return name
+        declared = _DECLARED.match(beginning)
+        name = declared[1].decode() if declared else "utf-8"
+        try:
+            "<".encode(name)
+        except LookupError:  # also of what is no encoding of text
+            raise Fault(f"{self.file} cannot be decoded: '{name[:40]}' is no known encoding.") from None
+        return name
 
     def _taken(self) -> list[Unit]:
         taken, self.ready = self.ready, []
@@ -166,23 +216,21 @@ class _Reader:
         name = tag.rpartition(":")[2]
         if not self.opened:
             self._begin(name, attributes)
+        parent = self.opened[-1] if self.opened else ""
         self.opened.append(name)
         if len(self.opened) > _DEEPEST:
             raise self._fault(f"has elements inside each other, more than {_DEEPEST} deep")
-        match name:
-            case "header":
-                self.source = attributes.get("srclang", self.source)
-            case "file":  # of XLIFF 1
-                self.source = attributes.get("source-language", self.source)
-                self.target = attributes.get("target-language", self.target)
-            case "tuv":
-                self.language = attributes.get("xml:lang") or attributes.get("lang") or ""
-        if name in _UNITS:
+        if self.text is not None:
+            if name == "cp":  # a character that XML cannot hold
+                self._add(" ")
+        elif name in _UNITS:
             self.texts, self.line = {}, self.parser.CurrentLineNumber
-        elif name in _TEXTS and self.text is None and self.texts is not None and not _OTHERS.intersection(self.opened):
-            self.text, self.length = [], 0
-            if name != "seg":
-                self.language = attributes.get("xml:lang") or (self.source if name == "source" else self.target)
+            is_fixed = self.is_fixed or attributes.get("translate") == "no"
+            self.is_untranslated = is_fixed or attributes.get("state") in _NOT_YET
+        elif self.texts is not None and parent in _TEXTS.get(name, ()):
+            self._begin_text(name, attributes)
+        else:
+            self._read_about(name, attributes)
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         """Read the root element."""
@@ -193,6 +241,25 @@ class _Reader:
         self.source = attributes.get("srcLang", self.source)  # of XLIFF 2
         self.target = attributes.get("trgLang", self.target)
 
+    def _begin_text(self, name: str, attributes: dict[str, str]) -> None:
+        is_target = name == "target"
+        if is_target and (self.is_untranslated or attributes.get("state") in _NOT_YET):
+            return
+        self.text, self.length, self.depth = [], 0, len(self.opened)
+        if name != "seg":
+            self.language = attributes.get("xml:lang") or (self.target if is_target else self.source)
+
+    def _read_about(self, name: str, attributes: dict[str, str]) -> None:
+        """Read the languages of what follows."""
+        if name == "header":
+            self.source = attributes.get("srclang", self.source)
+        elif name == "file" and "source-language" in attributes:  # of XLIFF 1
+            self.source, self.target = attributes["source-language"], attributes.get("target-language", "target")
+        elif name == "unit":
+            self.is_fixed = attributes.get("translate") == "no"
+        elif name == "tuv":
+            self.language = attributes.get("xml:lang") or attributes.get("lang") or ""
+
     def _add(self, text: str) -> None:
         if self.text is None or _CODES.intersection(self.opened):
             return
@@ -202,24 +269,30 @@ class _Reader:
         self.text.append(text)
 
     def _end(self, tag: str) -> None:
+        if self.text is not None and self.texts is not None and len(self.opened) == self.depth:
+            lines = _LINE_ENDS.split(unicodedata.normalize("NFC", "".join(self.text)))
+            if text := " ".join(filter(None, (line.strip() for line in lines))):
+                self.texts.setdefault(self._known_language(), text)
+            self.text = None
         name = self.opened.pop()
         if name in _UNITS and self.texts is not None:
             if self.texts:
                 self.ready.append(Unit(self.line, self.texts))
             self.texts = None
-        elif name in _TEXTS and self.text is not None and self.texts is not None:
-            text = _BREAK.sub(" ", unicodedata.normalize("NFC", "".join(self.text))).strip()
-            if text:
-                self.texts.setdefault(self._known_language(), text)
-            self.text = None
 
     def _known_language(self) -> str:
         if not self.language:
             raise self._fault("ends a text whose language is unknown; its <tuv> needs xml:lang")
+        if len(self.language) > _LONGEST_LANGUAGE:
+            raise self._fault(f"ends a text whose language has more than {_LONGEST_LANGUAGE} letters")
         return self.language
 
-    def _refuse_entities(self, name: str, *_: object) -> None:
+    def _refuse_declared(self, name: str, *_: object) -> None:
         raise self._fault(f"declares the entity '{name[:40]}', which could unpack to anything; write its text instead")
+
+    def _refuse_default(self, element: str, attribute: str, kind: str, default: str | None, required: bool) -> None:
+        if default is not None:
+            raise self._fault(f"declares a default of the attribute '{attribute[:40]}'; write it where it is needed")
 
     def _refuse_entity(self, name: str, is_parameter: bool) -> None:
         raise self._fault(f"has the entity '{name[:40]}', which XML does not define; write its character instead")

@@ -88,15 +88,16 @@ def place_of(column: Column, names: Sequence[str], width: int, file: str) -> int
     if not places:
         near = get_close_matches(column.name, names, 1)
         hint = f" Did you mean '{near[0]}'?" if near else " If these are not names, choose columns by number."
-        raise Fault(f"{file} has no column '{column.name}'; it has {_listed(names)}.{hint}")
+        raise Fault(f"{file} has no column '{column.name}'; it has {listed_names(names)}.{hint}")
     return places[0]
 
 
 def columns_in_words(names: Sequence[str], width: int) -> str:
     """Return how many columns there are, and their names if the file has any."""
     count = quantity(width, "column")
-    return f"{count} ({_listed(names)})" if names else count
+    return f"{count} ({listed_names(names)})" if names else count
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed_names(names: Sequence[str]) -> str:
+    """Return names with commas between them; of many, only the first."""
     return ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")

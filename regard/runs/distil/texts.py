@@ -14,6 +14,7 @@ from regard.base.files import whole_file
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.cleaning import learnt_mask
 from regard.data.corpora.languages import find_language
+from regard.data.corpora.memories import is_memory
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.pieces import judged_pieces, strip_pairs
 from regard.data.corpora.prepare import prepare
@@ -58,7 +59,7 @@ def write_text(
         assert prepared is not None
         sentences: Iterable[Sentence] = _learnt_pairs(teacher.recipe, prepared)
     else:
-        sentences = list(_file_sentences(request))
+        sentences = list(_file_sentences(request, teacher))
         _check_languages(request, teacher, sentences)
     _write_sentences(sentences, teacher, files, remark, str(request.text or teacher.folder))
 
@@ -94,14 +95,15 @@ def _learnt_pairs(recipe: TranslationRecipe, prepared: Path) -> Iterator[Sentenc
         yield from (pairs[position] for position in np.flatnonzero(learnt_mask(piece.fates)))
 
 
-def _file_sentences(request: DistilRequest) -> Iterator[Sentence]:
+def _file_sentences(request: DistilRequest, teacher: Teacher) -> Iterator[Sentence]:
     """Yield the sentences of the user's files: lines, or the pairs of a table."""
     text, reference = request.text, request.reference
     assert text is not None
     if reference is not None:
         yield from read_pairs(Corpus(source=str(text.resolve()), target=str(reference.resolve())))
     elif kind_by_name(text.name) is not None:
-        yield from read_pairs(Corpus(pairs=str(text.resolve())))
+        columns = list(teacher.languages) if is_memory(text.name) else None
+        yield from read_pairs(Corpus(pairs=str(text.resolve()), columns=columns))
     else:
         yield from ((line, None) for line in read_lines(text))
 

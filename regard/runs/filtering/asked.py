@@ -10,6 +10,7 @@ from regard.base.progress import Progress
 from regard.base.recipe import check
 from regard.console import refuse_existing, refuse_folder
 from regard.data.corpora.languages import two_languages
+from regard.data.corpora.memories import is_memory
 from regard.data.corpora.options import Corpus
 from regard.runs.filtering.choosing import Rule
 from regard.runs.filtering.criteria import Criterion, LanguageModels, Languages, Side, Translators, Vectors
@@ -50,7 +51,7 @@ class FilterRequest:
         """Filter the pairs; refuse every contradiction before a model is loaded."""
         self._check()
         rule = Rule.read(self.names, self.at_least, self.keep, self.scores)
-        corpus = _named_corpus(self.pairs, self.columns, self.header)
+        corpus = _named_corpus(self.pairs, self.columns, self.header, self.languages)
         return filter_pairs(corpus, self._criteria(), rule, self.out, progress, self.scores, self.examples)
 
     def _check(self) -> None:
@@ -83,12 +84,14 @@ class FilterRequest:
         return criteria
 
 
-def _named_corpus(pairs: Path, columns: str | None, header: bool | None) -> Corpus:
-    """Return the corpus in a file of pairs."""
+def _named_corpus(pairs: Path, columns: str | None, header: bool | None, languages: str | None) -> Corpus:
+    """Return the corpus in a file of pairs; the languages of a translation memory are its columns."""
     if not pairs.exists():
         raise Fault(f"There is no file {pairs}.")
     if pairs.is_fifo():
         raise Fault(f"{pairs} is a pipe, but pairs are read more than once; write it to a file first.")
+    if columns is None and languages is not None and is_memory(pairs.name):
+        columns = ":".join(two_languages(languages))
     read_as = {"columns": columns, "header": header}
     given = {name: value for name, value in read_as.items() if value is not None}
     return check(Corpus, {"pairs": str(pairs), **given}, "the command")

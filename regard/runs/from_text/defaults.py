@@ -13,7 +13,7 @@ from regard.base.recipe import check
 from regard.data.catalogue.unpack import bare
 from regard.data.corpora.alphabets import DISTINCT, Alphabet
 from regard.data.corpora.languages import find_language, two_languages
-from regard.data.corpora.memories import is_memory, main_language, usual_languages
+from regard.data.corpora.memories import is_memory, usual_languages
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.corpora.text import read_pairs
 from regard.models.transformer.options import TransformerOptions
@@ -128,7 +128,7 @@ class TextFiles:
         names = [str(path.resolve()) for path in paths]
         if len(names) == 2:
             return {"source": names[0], "target": names[1]}
-        columns = self.columns or (list(self._languages_in(paths[0])) if is_memory(names[0]) else None)
+        columns = self.columns or (list(self._memory_languages) if is_memory(names[0]) else None)
         read_as = {"columns": columns, "header": self.header}
         return {"pairs": names[0]} | {name: value for name, value in read_as.items() if value is not None}
 
@@ -147,14 +147,18 @@ class TextFiles:
         if self.languages is not None:
             return two_languages(self.languages)
         if self.columns is None and is_memory(self.train[0].name):
-            source, target = map(main_language, usual_languages(str(self.train[0]), self.train[0]))
-            return source, target
+            return self._memory_languages
         codes = [_suffix(path) for path in self.train]
         return (codes[0], codes[1]) if len(codes) == 2 and all(codes) and codes[0] != codes[1] else None
 
-    def _languages_in(self, memory: Path) -> tuple[str, str]:
-        """Return the languages to read in a translation memory."""
-        return usual_languages(str(memory), memory) if self.languages is None else two_languages(self.languages)
+    @cached_property
+    def _memory_languages(self) -> tuple[str, str]:
+        """Source and target of translation memories: as given, or those of the first file."""
+        if self.languages is not None:
+            return two_languages(self.languages)
+        if not is_memory(self.train[0].name):
+            raise Fault("A translation memory next to other files needs the languages: give --languages, as in en-pt.")
+        return usual_languages(str(self.train[0]), self.train[0])
 
     def pair_of_languages(self) -> tuple[str, str]:
         """Return the named languages, or those detected in the text; src and tgt if none is detected."""
