@@ -165,7 +165,7 @@ def test_a_model_that_draws_from_chance_takes_no_text(ask: Given) -> None:
     for following in (["a"], ["--text", "a"], ["--prompt", "a"]):
         code, _, message = ask("draw", *following, model="draw")
         assert code == 2
-        assert message == "regard: This model reads no prompt; it draws at random or from strokes.\n"
+        assert message == "regard: This model reads no prompt; it draws pictures at random.\n"
 
 
 @pytest.mark.parametrize(("model", "reads"), [("gat", "a gat reads a node"), ("ram", "a ram reads a picture's file")])

@@ -193,7 +193,10 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(tmp_path: Path, monkeyp
     ("arguments", "sentence"),
     [
         (["translate", "RUN"], "An ngram gives text that continues a prompt; use `regard generate`. It can train"),
-        (["generate", "RUN", "--beam", "2", "--samples", "3"], "--beam is for beam search, but --samples samples"),
+        (
+            ["generate", "RUN", "--beam", "2", "--samples", "3"],
+            "--beam is for beam search, but sampling draws at random",
+        ),
         (["generate", "RUN", "--set", "sampling=3"], "Sampling has several options"),
         (["generate", "RUN", "--set", "beams=3"], "the search has no 'beams'"),
         (["evaluate", "RUN", "--sentences"], "--sentences is for a language model and the text of a --source"),

@@ -173,7 +173,7 @@ def test_a_language_model_learns_from_a_column(capsys: pytest.CaptureFixture[str
         (["ngram.toml", "--data", "reviews.csv", "--columns", "a:b"], "a language model reads one column"),
         (["ngram.toml", "--data", "reviews.jsonl"], "reviews.jsonl is JSON lines, which is not plain text"),
         (["tagger.toml", "--data", "es.conllu", "--header"], "--header is for tables"),
-        (["ram-mnist", "--data", "reviews.csv"], "--data is for recipes that learn from text, and a ram does not"),
+        (["ram-mnist", "--data", "reviews.csv"], "text to continue, and a ram learns from none of these"),
         (["--pairs", "forms.tsv", "--columns", "1:2:3"], "expected source and target columns, as in 1+3:2"),
         (["--pairs", "forms.tsv", "--columns", "1+4:2"], "forms.tsv has 3 columns; there is no column 4."),
         (["--pairs", "forms.tsv", "--pairs", "forms.tsv"], "--pairs names the same file twice."),

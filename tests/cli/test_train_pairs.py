@@ -10,14 +10,15 @@ import pytest
 from small import SETTINGS
 
 from regard.base.faults import Fault
+from regard.base.progress import silent
 from regard.base.recipe import check, write
 from regard.cli import main
-from regard.data.corpora.mono import Mono
 from regard.data.corpora.options import PairData
 from regard.data.corpora.text import read_pairs
 from regard.families import check_recipe
 from regard.runs.from_text import defaults
 from regard.runs.from_text.own_data import OwnFiles, with_own_data
+from regard.runs.mono.for_run import write_mono
 from regard.runs.request import TrainingRequest, plan_of
 from regard.training.checkpoint import RECIPE, WEIGHTS, read_recipe, update_folder
 
@@ -93,8 +94,9 @@ def test_further_memories_and_those_for_a_model_have_one_direction(trained: Path
 
 
 def test_a_memory_is_no_text_of_one_language(tmp_path: Path) -> None:
+    data = check(PairData, {"train": "demo:train", "mono": [{"file": str(tmp_path / "small.tmx"), "way": "copy"}]})
     with pytest.raises(Fault, match=r"small\.tmx is a TMX file, not lines of text"):
-        check(Mono, {"file": str(tmp_path / "small.tmx"), "way": "copy"})
+        write_mono(data, tmp_path / "corpus", silent, pytest.fail)
 
 
 def test_a_model_is_scored_on_a_memory_in_the_direction_of_the_model(trained: Path, tmp_path: Path) -> None:

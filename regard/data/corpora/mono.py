@@ -2,10 +2,9 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
-from regard.data.tables.formats import MARKED_UP, NAMES, kind_by_name
 
 Way = Literal["back", "forward", "copy"]
 
@@ -61,13 +60,6 @@ class Mono(Options):
         description="Begin each source with a reserved token (Caswell et al. 2019); by default only with way = 'back'.",
     )
     writing: Writing = Field(Writing(), description="How the model writes.")
-
-    @field_validator("file")
-    @classmethod
-    def _is_lines(cls, name: str) -> str:
-        if (kind := kind_by_name(name)) in MARKED_UP:
-            raise ValueError(f"{name} is {NAMES[kind]}, not lines of text; write its texts into a file of lines")
-        return name
 
     @model_validator(mode="after")
     def _check_model(self) -> Self:

@@ -16,6 +16,7 @@ from regard.data.corpora.prepared import is_prepared, lock_folder
 from regard.data.corpora.text import file_of
 from regard.data.lines import read_lines
 from regard.data.prepared import make_folder
+from regard.data.tables.formats import MARKED_UP, NAMES, kind_by_name
 from regard.runs.mono.machine import MachineText, language_of, remove_work
 
 UNNAMED = {"src", "tgt"}  # languages of recipes that name none
@@ -38,6 +39,8 @@ def write_mono(data: PairData, folder: Path, progress: Progress, remark: Remark)
     What an earlier try has finished is kept, and what it has begun is continued.
     """
     for number, text in enumerate(data.mono, 1):
+        if not is_prepared(folder) and (kind := kind_by_name(text.file)) in MARKED_UP:
+            raise Fault(f"{text.file} is {NAMES[kind]}, not lines of text; write its texts into a file of lines.")
         if text.model is None:
             if not is_prepared(folder):
                 _check_copied(data, text)
