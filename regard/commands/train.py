@@ -158,15 +158,7 @@ def _recipe_or_pairs(
     name: str | None, pairs: list[Path] | None, data: list[Path] | None
 ) -> tuple[str | None, list[Path] | None]:
     """Return the recipe that the argument names and the files of pairs, of which the argument may be one."""
-    if name is None or Path(bare(name)).suffix.lower() not in (
-        ".tsv",
-        ".txt",
-        ".parquet",
-        ".arrow",
-        ".tmx",
-        ".xlf",
-        ".xliff",
-    ):
+    if name is None or Path(bare(name)).suffix.lower() not in _OF_PAIRS:
         return name, pairs
     if pairs:
         raise Fault(f"{name} and --pairs {pairs[0]} are two files of pairs; name both with --pairs to learn from both.")

@@ -33,6 +33,13 @@ _DEEPEST = 100  # elements inside each other
 _PEEKED = 1000  # units, at least, whose languages are listed
 _LINE_ENDS = re.compile(r"[\r\n]+")
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']""")
+_MARKS = {  # first bytes, which tell the encoding before anything is declared
+    BOM_UTF8: "utf-8-sig",
+    BOM_UTF16_LE: "utf-16",
+    BOM_UTF16_BE: "utf-16",
+    b"<\0": "utf-16-le",
+    b"\0<": "utf-16-be",
+}
 _UNITS = ("tu", "trans-unit", "segment")
 _TEXTS = {"seg": ("tuv",), "source": _UNITS, "target": _UNITS}  # elements with text, and those that they belong to
 _CODES = {"bpt", "ept", "it", "ph", "ut", "sub"}  # inline elements whose content is formatting
@@ -194,10 +201,7 @@ class _Reader:
 
     def _encoding(self, beginning: bytes) -> str:
         """Return the encoding of a file by its mark or declaration; that of XML is UTF-8 otherwise."""
-        for mark, name in ((BOM_UTF8, "utf-8-sig"), (BOM_UTF16_LE, "utf-16"), (BOM_UTF16_BE, "utf-16")):
-            if beginning.startswith(mark):
-                return name
-        for mark, name in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")):
+        for mark, name in _MARKS.items():
             if beginning.startswith(mark):
                 return name
         declared = _DECLARED.match(beginning)
